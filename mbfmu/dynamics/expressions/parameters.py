@@ -196,7 +196,7 @@ class Parameters:
 
     def place(self, symbol: ca.SX) -> int | None:
         """Index in P of a scalar symbol, None for anything else."""
-        return self._place.get(symbol.element_hash()) if symbol.is_symbolic() else None
+        return self._place.get(symbol.element_hash())
 
     def number_of(self, symbol: ca.SX) -> int | None:
         """Index in p of a scalar symbol, None for what is no entry of p."""

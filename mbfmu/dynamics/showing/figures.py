@@ -18,6 +18,8 @@ def figures_of(assembly: Assembly, variables: Sequence[ScalarVariable]) -> tuple
     Raises:
         ModelError: a figure shows what is no variable, or a text; the message names figure and variable.
     """
+    if not assembly.figures:
+        return ()
     types = {variable.name: variable.type for variable in variables}
     arrays: dict[str, dict[str, Element | None]] = {}
     for variable in variables:

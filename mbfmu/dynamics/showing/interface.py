@@ -66,6 +66,10 @@ def _variables_of(structure: Structure, path: str, component: Component) -> Iter
             yield name, declaration.type, declaration.doc, declaration.shape(component), formula
 
 
+#: Where a value lives: its store, and its index there.
+Place = tuple[Store, int]
+
+
 class Seen(NamedTuple):
     """A quantity that can be seen of a component."""
 
@@ -93,9 +97,9 @@ class Places:
     """Where every value that is shown lives; equal expressions share a place."""
 
     #: Element hash -> store and index.
-    of: Mapping[int, tuple[Store, int]]
-    #: (component, name) -> the scalars of what is shown.
-    elements: Mapping[tuple[str, str], list[ca.SX]]
+    of: Mapping[int, Place]
+    #: (component, name) -> where the scalars of what is shown live; of constants, their numbers.
+    elements: Mapping[tuple[str, str], list[Place | float]]
     #: dx/dt.
     rates: ca.SX
     #: Expressions of the store y.
@@ -118,23 +122,29 @@ class Places:
         all_entries = [(path, entry) for path, listed in entries.items() for entry in listed]
         (column,) = formulation.resolved([stacked(entry.value for _, entry in all_entries)])
         scalars = elements(column)
-        found: dict[int, tuple[Store, int]] = {}
+        found: dict[int, Place] = {}
         known: list[tuple[Store, ca.SX]] = [("time", vectors.t), ("x", vectors.x), ("u", formulation.values.inputs.u)]
         known += [("w", accelerations.w), ("P", vectors.P)]
         for store, column in known:
             found |= {e.element_hash(): (store, i) for i, e in enumerate(elements(column))}
-        by_name: dict[tuple[str, str], list[ca.SX]] = {}
+        outputs: list[ca.SX] = []
+        places: list[Place | float] = []
+        for scalar in [*scalars, *elements(rates)]:
+            key = scalar.element_hash()
+            place = found.get(key)
+            if place is None and scalar.is_constant():
+                places.append(float(scalar))
+                continue
+            if place is None:
+                place = found[key] = ("y", len(outputs))
+                outputs.append(scalar)
+            places.append(place)
+        by_name: dict[tuple[str, str], list[Place | float]] = {}
         at = 0
         for path, entry in all_entries:
             size = entry.value.numel()
-            by_name[(path, entry.name)] = scalars[at : at + size]
+            by_name[(path, entry.name)] = places[at : at + size]
             at += size
-        outputs: list[ca.SX] = []
-        for scalar in [*scalars, *elements(rates)]:
-            key = scalar.element_hash()
-            if not scalar.is_constant() and key not in found:
-                found[key] = ("y", len(outputs))
-                outputs.append(scalar)
         column = stacked(outputs)
         running = ca.vertcat(vectors.t, vectors.x, vectors.u, accelerations.w)
         tunable = stacked(vectors.P[i] for i in sorted(parameters.tunable))
@@ -173,13 +183,14 @@ class Visible:
         scalars = elements(places.outputs)
         outputs = stacked(scalars[i] for i in rows)
         direct, indirect = (dict(zip(rows, pattern(outputs, of), strict=True)) for of in (knowns, self.accelerations.w))
-        by_place: dict[tuple[Store, int], tuple[str, str]] = {}
+        by_place: dict[Place, tuple[str, str]] = {}
         for variable in found.values():
-            by_place.setdefault((variable.store, variable.index), (variable.name, "dependent"))
+            if variable.store in ("x", "u"):
+                by_place.setdefault((variable.store, variable.index), (variable.name, "dependent"))
 
         @functools.cache
         def listed(known: frozenset[int]) -> tuple[tuple[str, str], ...]:
-            keys: list[tuple[Store, int]] = [("x", k) if k < nx else ("u", k - nx) for k in sorted(known)]
+            keys: list[Place] = [("x", k) if k < nx else ("u", k - nx) for k in sorted(known)]
             return tuple(by_place[key] for key in keys if key in by_place)
 
         def names(variable: ScalarVariable) -> Any:
@@ -232,6 +243,7 @@ class Visible:
     def variables(self) -> tuple[ScalarVariable, ...]:
         """All scalars: time, inputs, then component by component parameters, variables and connectors."""
         found: dict[str, ScalarVariable] = {}
+        terminals = self._terminals
 
         def take(variable: ScalarVariable) -> None:
             other = found.get(variable.name)
@@ -242,8 +254,9 @@ class Visible:
                         f"input {variable.name}: there is another variable of this name already, which it would hide; "
                         "give the input another name"
                     )
-            terminal = self._terminals.get(variable.variable)
-            found.setdefault(variable.name, variable if terminal is None else _with(variable, terminal=terminal))
+            if other is None:
+                terminal = terminals.get(variable.variable) if terminals else None
+                found[variable.name] = variable if terminal is None else _with(variable, terminal=terminal)
 
         take(
             ScalarVariable(
@@ -251,10 +264,10 @@ class Visible:
             )
         )
         for i, given in enumerate(self.formulation.values.inputs.all):
-            place: dict[str, Any] = {"start": given.start, "store": "u", "index": i}
-            place |= {"min": given.min, "max": given.max}
+            said = _said(given.description, given.type, given.min, given.max)
             running: dict[str, Any] = {"causality": "input", "variability": _running(given.type), "initial": None}
-            take(_scalar(given.name, given.description, given.type, **running, **place, element=given.element))
+            place: dict[str, Any] = {"start": given.start, "store": "u", "index": i}
+            take(_scalar(given.name, said, **running, **place, element=given.element))
         for path, component in self.formulation.values.flat.components.items():
             for name, declaration in component.parameters().items():
                 if not declaration.animation:
@@ -285,25 +298,24 @@ class Visible:
             full, symbol, type = f"{full}.T", symbol.T, Dimensionless
         parameters, scalars = self.formulation.parameters, elements(symbol)
         own = {parameters.place(scalar) for scalar in scalars}  # others it passes on
-        shown: dict[str, Any] = {"doc": declaration.doc, "type": type, "min": declaration.min, "max": declaration.max}
+        said = _said(declaration.doc, type, declaration.min, declaration.max)
         for (label, element), scalar in zip(scalars_of(full, component.shape_of(name)), scalars, strict=True):
-            shown["element"] = element
             source = parameters.source(scalar)
             index = parameters.place(source)
             if index is None:
-                yield _scalar(label, **shown, **_CONSTANT, start=float(source))
+                yield _scalar(label, said, **_CONSTANT, start=float(source), element=element)
                 continue
             variability = "tunable" if index in parameters.tunable else "fixed"
-            place: dict[str, Any] = {"store": "P", "index": index, "variability": variability}
+            place: dict[str, Any] = {"store": "P", "index": index, "variability": variability, "element": element}
             if index >= len(parameters.defaults) or index not in own:
-                yield _scalar(label, **shown, **place, causality="calculatedParameter", **_CALCULATED)
+                yield _scalar(label, said, **place, causality="calculatedParameter", **_CALCULATED)
                 continue
             place |= {"start": parameters.defaults[index], "start_index": index}
             if index in parameters.open:
                 place["variability"] = "fixed"
-                yield _scalar(label, **shown, **place, causality="calculatedParameter", initial="approx")
+                yield _scalar(label, said, **place, causality="calculatedParameter", initial="approx")
             else:
-                yield _scalar(label, **shown, **place, causality="parameter", initial="exact")
+                yield _scalar(label, said, **place, causality="parameter", initial="exact")
 
     def _structural(
         self, full: str, component: Component, name: str, declaration: Parameter
@@ -312,21 +324,24 @@ class Visible:
         value, base = component.value(name), declaration.type.base
         flat = np.ravel(value, order="F") if isinstance(value, np.ndarray | tuple | list) else [value]
         kind = {"Real": float, "Integer": int, "Boolean": bool, "String": str}[base]
+        said = _said(declaration.doc, declaration.type)
         attributes: dict[str, Any] = {**_CONSTANT, "structural": True}
         for (label, element), v in zip(scalars_of(full, np.shape(value)), flat, strict=True):
-            yield _scalar(label, declaration.doc, declaration.type, **attributes, start=kind(v), element=element)
+            yield _scalar(label, said, **attributes, start=kind(v), element=element)
 
     def _values(self, path: str, entry: Seen) -> Iterator[ScalarVariable]:
         name, type, doc, shape, _, own = entry
         full = ".".join(filter(None, (path, name)))
         component, used = self.formulation.values.flat.components[path], self._used_starts
         declaration = component.variable(name)
-        scalars = self.places.elements[(path, name)]
-        starts = [None if declaration is None else used.get((path, name, i)) for i in range(len(scalars))]
+        places = self.places.elements[(path, name)]
+        starts = [None if declaration is None else used.get((path, name, i)) for i in range(len(places))]
         nominal = type.nominal if declaration is None else declaration.nominal(component)
         told = self._nominal(starts) if type.base == "Real" else None
-        for (label, element), scalar, start in zip(scalars_of(full, shape), scalars, starts, strict=True):
-            yield _with(self._value(label, type, doc, scalar, start, nominal, told), element=own or element)
+        said = _said(doc, type)
+        labels = scalars_of(full, shape)
+        for (label, element), place, start in zip(labels, places, starts, strict=True):
+            yield self._value(label, said, place, start, nominal, told, own or element)
 
     def _nominal(self, starts: Iterable[StartValue | None]) -> float | None:
         """Magnitude that start values of a vector tell: their greatest power of ten; None below 10, FMI assumes 1."""
@@ -341,52 +356,57 @@ class Visible:
     def _value(
         self,
         name: str,
-        type: Type,
-        doc: str,
-        element: ca.SX,
+        said: Mapping[str, Any],
+        place: Place | float,
         start: StartValue | None,
         nominal: float | None,
         told: float | None,
+        element: Element | None,
     ) -> ScalarVariable:
         """A scalar of what is shown; `nominal` is declared, and `told` by start values."""
-        if element.is_constant():
-            return _scalar(name, doc, type, **_CONSTANT, start=float(element), nominal=nominal or told)
-        store, index = self.places.of[element.element_hash()]
+        if isinstance(place, float):
+            return _scalar(name, said, **_CONSTANT, start=place, nominal=nominal or told, element=element)
+        store, index = place
         if store != "x":  # of states only what is declared: it weighs errors
             nominal = nominal or told
-        local = functools.partial(_scalar, name, doc, type, causality="local", nominal=nominal)
+        local: dict[str, Any] = {
+            "causality": "local",
+            "store": store,
+            "index": index,
+            "nominal": nominal,
+            "element": element,
+        }
         if store == "P" or (store == "y" and index not in self.places.changing):
             is_tunable = index in (self.formulation.parameters.tunable if store == "P" else self.places.tunable)
-            variability = "tunable" if is_tunable else "fixed"
-            return local(variability=variability, store=store, index=index, **_CALCULATED)
+            return _scalar(name, said, **local, variability="tunable" if is_tunable else "fixed", **_CALCULATED)
         number = None if start is None else self.formulation.parameters.number_of(start.start)
         is_discrete = store == "y" and index in self.places.discrete
-        variability = "discrete" if is_discrete else _running(type)
+        local["variability"] = "discrete" if is_discrete or said["type"] != "Real" else "continuous"
         if start is None or number is None:
-            return local(variability=variability, store=store, index=index, **_CALCULATED)
-        return local(
-            variability=variability,
-            initial="exact" if start.fixed else "approx",
-            start=self.formulation.parameters.defaults[number],
-            store=store,
-            index=index,
-            start_index=number,
-        )
+            return _scalar(name, said, **local, **_CALCULATED)
+        initial = "exact" if start.fixed else "approx"
+        default = self.formulation.parameters.defaults[number]
+        return _scalar(name, said, **local, initial=initial, start=default, start_index=number)
 
     def _add_rates(self, found: dict[str, ScalarVariable]) -> None:
         """Every state has its derivative among the variables: a declared one, or `der(state)`."""
-        by_place: dict[tuple[str, int], list[ScalarVariable]] = {}
-        for variable in found.values():
-            by_place.setdefault((variable.store, variable.index), []).append(variable)
         names = [str(e) for e in elements(self.formulation.vectors.x)]
-        for i, rate in enumerate(elements(self.places.rates)):
+        rates = [
+            ("constant", 0) if rate.is_constant() else self.places.of[rate.element_hash()]
+            for rate in elements(self.places.rates)
+        ]
+        asked: set[Place] = {*rates, *(("x", i) for i in range(len(names)))}
+        by_place: dict[Place, list[ScalarVariable]] = {}
+        for variable in found.values():
+            if (variable.store, variable.index) in asked:
+                by_place.setdefault((variable.store, variable.index), []).append(variable)
+        for i, (rate, place) in enumerate(zip(elements(self.places.rates), rates, strict=True)):
             states = [v for v in by_place.get(("x", i), []) if v.type == "Real"]
             if states:  # rather the one that says where it starts
                 state = next((v for v in states if v.start_index is not None), states[0])
             else:
                 state = ScalarVariable(names[i], "State", "Real", "local", "continuous", "calculated", None, "x", i)
                 found.setdefault(state.name, state)
-            place: tuple[Store, int] = ("constant", 0) if rate.is_constant() else self.places.of[rate.element_hash()]
             known = [
                 v
                 for v in by_place.get(place, [])
@@ -421,13 +441,14 @@ class Visible:
 
     def _outputs(self, found: Mapping[str, ScalarVariable]) -> list[tuple[str, str, Element | None]]:
         """Scalars of the declared outputs: name of the output, of what it shows, and its element in an array."""
+        asked = {reference.path for given in self.assembly.outputs.values() for reference in _listed(given)}
         arrays: dict[str, list[ScalarVariable]] = {}
-        for variable in found.values():
-            if variable.element is not None:
+        for variable in found.values() if asked else ():
+            if variable.element is not None and variable.variable in asked:
                 arrays.setdefault(variable.variable, []).append(variable)
         made: list[tuple[str, str, Element | None]] = []
         for label, given in self.assembly.outputs.items():
-            references = given if isinstance(given, tuple) else (given,)
+            references = _listed(given)
             several = Array(label, (len(references),)).elements if isinstance(given, tuple) else (None,)
             for element, reference in zip(several, references, strict=True):
                 path = reference.path
@@ -485,6 +506,11 @@ class Visible:
             found[name] = _with(found[name], dependencies=depends(found[name]))
 
 
+def _listed(given: Any) -> tuple[Any, ...]:
+    """References of a declared output: one, or those of its elements."""
+    return given if isinstance(given, tuple) else (given,)
+
+
 def _running(type: Type) -> Literal["continuous", "discrete"]:
     """Variability of what changes while a model runs: only Reals do so between events (FMI 2.0.4, section 2.2.7)."""
     return "continuous" if type.base == "Real" else "discrete"
@@ -499,33 +525,31 @@ def _with(variable: ScalarVariable, **changes: Any) -> ScalarVariable:
     return dataclasses.replace(variable, **changes)
 
 
-def _scalar(
-    name: str,
-    doc: str,
-    type: Type,
-    min: float | None = None,
-    max: float | None = None,
-    nominal: float | None = None,
-    **attributes: Any,
-) -> ScalarVariable:
-    """A variable with what its type says of it, where nothing else does."""
+def _said(doc: str, type: Type, min: float | None = None, max: float | None = None) -> dict[str, Any]:
+    """Attributes of all scalars of a variable: what its type says, where nothing else does."""
     if type.base in ("Real", "Integer"):
         min, max = type.min if min is None else min, type.max if max is None else max
-    if type.base in ("Boolean", "Integer") and attributes.get("start") is not None:
-        attributes["start"] = (bool if type.base == "Boolean" else int)(attributes["start"])
-    return ScalarVariable(
-        name=name,
-        description=doc.strip(),
-        type=type.base,
-        unit=type.unit,
-        display_unit=type.display_unit,
-        quantity=type.quantity,
-        min=min,
-        max=max,
-        nominal=nominal or type.nominal,
-        declared_type=_declared(type),
-        **attributes,
-    )
+    return {
+        "description": doc.strip(),
+        "type": type.base,
+        "unit": type.unit,
+        "display_unit": type.display_unit,
+        "quantity": type.quantity,
+        "min": min,
+        "max": max,
+        "nominal": type.nominal,
+        "declared_type": _declared(type),
+    }
+
+
+def _scalar(name: str, said: Mapping[str, Any], nominal: float | None = None, **attributes: Any) -> ScalarVariable:
+    """A scalar with what is said of its variable; a start value as its type has it."""
+    if said["type"] in ("Boolean", "Integer") and attributes.get("start") is not None:
+        attributes["start"] = (bool if said["type"] == "Boolean" else int)(attributes["start"])
+    if nominal:
+        attributes = {**said, **attributes, "nominal": nominal}
+        return ScalarVariable(name, **attributes)
+    return ScalarVariable(name, **said, **attributes)
 
 
 @functools.cache

@@ -6,6 +6,7 @@ import warnings
 
 import casadi as ca
 import numpy as np
+from scipy.linalg.lapack import dtrtri
 
 from mbfmu.dynamics.columns import elements
 from mbfmu.dynamics.expressions.formulation import Formulation
@@ -16,8 +17,6 @@ from mbfmu.modeling.names import joined
 
 #: Singular value of the equilibrated mass matrix, relative to the largest, at which a freedom counts as massless.
 TOLERANCE = 1e-12
-#: Element on the diagonal of its R, relative to the largest, above which singular values need not be asked for.
-REGULAR = 1e-8
 #: Part of a speed in a motion without mass from which on it is named, relative to the largest.
 NAMED = 0.1
 #: Units of parameters that are masses and moments of inertia.
@@ -106,10 +105,14 @@ def _open(
 
 
 def _is_regular(A: np.ndarray) -> bool:
-    """True where QR leaves no doubt.
+    """True where no singular value can be as small as that of a freedom without mass.
 
-    CasADi's has one thread. Those that NumPy's singular values of 100 rows take wait for each other on a busy machine,
-    a hundred times as long as they work.
+    The least of them is not below 1 / ||R^-1||, the largest not above ||R|| (Frobenius), where A = Q R. CasADi's QR has
+    one thread. Those that NumPy's singular values of 100 rows take wait for each other on a busy machine, a hundred
+    times as long as they work.
     """
-    diagonal = np.abs(np.array(ca.diag(ca.qr_sparse(ca.sparsify(ca.DM(A)))[1])))
-    return bool(diagonal.min() > REGULAR * diagonal.max())
+    R = np.array(ca.qr_sparse(ca.sparsify(ca.DM(A)))[1])
+    if R.shape != A.shape:  # singular whatever its entries are
+        return False
+    inverse, is_singular = dtrtri(R)
+    return not is_singular and bool(np.linalg.norm(inverse) * np.linalg.norm(R) * TOLERANCE < 1.0)
