@@ -89,7 +89,7 @@ _INNER = frozenset(
     {
         *("check_attributes", "check_connections", "check_values", "copy_obstacle", "free_joint"),
         *("free_joint_priority", "has_part", "is_animated", "is_composite", "is_fixed", "is_given", "lend", "original"),
-        *("own_words", "parameter", "see", "shape_of", "start", "switching_on", "symbol", "takes_attributes"),
+        *("own_words", "parameter", "plain_symbol", "see", "shape_of", "start", "switching_on", "symbol", "takes_attributes"),
         *("ties_orientation", "title", "value_to", "variable", "where", "draw_own_shape", "folder"),
         *("drops_connections", "draw_cylinder", "declarations"),
     }
@@ -734,7 +734,7 @@ class Component:
             if declaration.type is not types.Orientation:
                 value = declaration.checked(value, self.where)
         elif name not in self._values:
-            value = declaration.checked_default(self.where)
+            value = declaration.checked_default(self)
         return value
 
     def evaluated(self, name: str) -> Any:
@@ -779,13 +779,17 @@ class Component:
 
     def symbol(self, name: str) -> Any:
         """The symbol of a parameter that is no structural one; an Orientation of symbols for orientations."""
-        if name not in self._symbols:
-            shape = self.shape_of(name)
-            self._symbols[name] = ca.SX.sym(name, *(shape or (1,)))
-        symbol = self._symbols[name]
+        symbol = self.plain_symbol(name)
         declaration = self.declarations[name]
         if isinstance(declaration, Parameter) and declaration.type is types.Orientation:
             return Orientation(symbol, np.zeros(3))
+        return symbol
+
+    def plain_symbol(self, name: str) -> ca.SX:
+        """The same as it is; of an orientation, that of its matrix T."""
+        symbol = self._symbols.get(name)
+        if symbol is None:
+            symbol = self._symbols[name] = ca.SX.sym(name, *(self.shape_of(name) or (1,)))
         return symbol
 
     def start(self, name: str) -> tuple[Any, Any, str]:

@@ -205,10 +205,10 @@ class Parameter(Declaration):
         self.nonzero = nonzero
         self._default: Any = None
 
-    def checked_default(self, where: str) -> Any:
+    def checked_default(self, instance: Any) -> Any:
         """The default, as `checked` gives it, which looks at it once for all components that have it."""
         if self._default is None:
-            self._default = self.checked(self.default, where)
+            self._default = self.checked(self.default, instance.where)
         return self._default.copy() if isinstance(self._default, np.ndarray) else self._default
 
     def checked(self, value: Any, where: str) -> Any:

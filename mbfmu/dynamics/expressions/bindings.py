@@ -64,10 +64,17 @@ class _Form:
 
     def for_other(self, component: Component) -> Any:
         """What the binding gives for another component; None where it would read something else."""
-        values = {name: getattr(component, name) for name in self.values}
-        if not all(_are_alike(value, values[name]) for name, value in self.values.items()):
-            return None
-        results = self.function.call(_symbols(values))
+        symbols = []
+        for name, value in self.values.items():
+            if component.declarations[name].structural:
+                if not _are_alike(value, component.value(name)):
+                    return None
+                continue
+            symbol = component.plain_symbol(name)
+            if symbol.shape != (value.T if isinstance(value, Orientation) else value).shape:
+                return None
+            symbols.append(symbol)
+        results = self.function.call(symbols)
         return Orientation(*results) if self.is_orientation else results[0]
 
 
@@ -103,11 +110,5 @@ def _symbols(values: dict[str, Any]) -> list[ca.SX]:
 
 
 def _are_alike(one: Any, other: Any) -> bool:
-    """Are two values the same, or symbols of one shape?"""
-    if type(one) is not type(other):
-        return False
-    if isinstance(one, Orientation):
-        one, other = one.T, other.T
-    if isinstance(one, ca.SX):
-        return one.shape == other.shape
-    return bool(np.array_equal(one, other))
+    """Are two values of a structural parameter the same?"""
+    return type(one) is type(other) and bool(np.array_equal(one, other))

@@ -45,7 +45,8 @@ class Formulation:
         starts = Starts.of(values)
         parameters = Parameters.of(values.topology.all_components, starts.entries_of_p)
         parameters.check_behaviours(values.behaviours)
-        parameters.check_known([(entry.label, entry.start) for entry in starts.all if entry.number is None])
+        bound = [entry for entry in starts.all if entry.number is None]
+        parameters.check_known([entry.start for entry in bound], lambda i: bound[i].label)
         constraints = Constraints.of(rows, parameters.resolve)
         return cls(wanted, values, motion, tuple(rows), constraints, starts, parameters, start_time)
 

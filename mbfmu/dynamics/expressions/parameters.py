@@ -10,18 +10,21 @@ from __future__ import annotations
 import dataclasses
 import functools
 import graphlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 
 import casadi as ca
 import numpy as np
 
-from mbfmu.dynamics.columns import column, elements, stacked, which_depend
+from mbfmu.arrays import scalars_of
+from mbfmu.dynamics.columns import column, elements, hashes, stacked, which_depend
 from mbfmu.dynamics.expressions.bindings import Bindings
 from mbfmu.dynamics.reading.equation_context import Behaviour
 from mbfmu.errors import ModelError
 from mbfmu.frames import Orientation
 from mbfmu.modeling.component import Component
 from mbfmu.modeling.declarations import Parameter, Start
+from mbfmu.modeling.names import joined
 from mbfmu.modeling.types import Type
 
 #: Resistance of a parameter that is open by its class only: it moves where nothing else can meet the start values.
@@ -61,7 +64,7 @@ class Parameters:
                 if not declaration.structural and not declaration.animation:
                     places.add_parameter(component, name, declaration)
         for symbol, number in starts:
-            places.add(symbol, ca.SX(number))
+            places.add(symbol, number)
         aliases = places.direct_aliases()
         expressions = _resolve(aliases, places.expressions)
         solved = _in_terms_of_p(places.derived, expressions, places.labels)
@@ -79,27 +82,26 @@ class Parameters:
             aliases=aliases,
         )
         given = [*zip(places.derived, places.expressions, strict=True), *aliases.values()]
-        found.check_known([(places.labels[symbol.element_hash()], value) for symbol, value in given])
+        found.check_known([value for _, value in given], lambda i: places.labels[given[i][0].element_hash()])
         found._check_bounds(places.bound, places.labels)
         return found
 
-    def check_known(self, given: Sequence[tuple[str, ca.SX]]) -> None:
-        """Refuse values that have a symbol in them which is no parameter of the model; each has its name for messages.
+    def check_known(self, values: Sequence[ca.SX], label: Callable[[int], str]) -> None:
+        """Refuse values that have a symbol in them which is no parameter of the model; `label` names each of them.
 
         Raises:
             ModelError: one has.
         """
 
-        known = {*self._place, *self.aliases}
-
-        def foreign(values: Iterable[ca.SX]) -> list[str]:
+        def foreign(values: Iterable[ca.SX]) -> list[ca.SX]:
             present = ca.symvar(_column(values))
-            return [str(s) for s in present if s.element_hash() not in known]
+            return [s for s in present if s.element_hash() not in self._known]
 
-        if foreign(value for _, value in given):
-            label, symbol = next((label, found[0]) for label, value in given if (found := foreign([value])))
+        made = [value for value in values if value.element_hash() not in self._known]
+        if foreign(made):
+            i, symbol = next((i, found[0]) for i, value in enumerate(values) if (found := foreign([value])))
             raise ModelError(
-                f"{label}: its value has the symbol '{symbol}' in it, which is no parameter of the model; give a "
+                f"{label(i)}: its value has the symbol '{symbol}' in it, which is no parameter of the model; give a "
                 "number, or declare a Parameter"
             )
 
@@ -109,8 +111,10 @@ class Parameters:
         Raises:
             ModelError: there is one; the message names its component.
         """
-        known = {*self._place, *self.aliases}
+        known = self._known
         for behaviour in behaviours.values():
+            if behaviour.component is not behaviour.speaker:  # which has been looked at
+                continue
             for symbol in behaviour.symbols:
                 found = symbol.element_hash()
                 if found not in known and found not in behaviour.leaf_of:
@@ -159,12 +163,17 @@ class Parameters:
         alias = self.aliases.get(symbol.element_hash())
         return symbol if alias is None else alias[1]
 
-    @property
+    @functools.cached_property
+    def _known(self) -> frozenset[int]:
+        """All symbols of parameters, by hash."""
+        return frozenset((*self._place, *self.aliases))
+
+    @functools.cached_property
     def all(self) -> ca.SX:
         """P = [p; d] as symbols."""
         return ca.vertcat(ca.SX(0, 1), *self.symbols, *self.derived)
 
-    @property
+    @functools.cached_property
     def independent(self) -> ca.SX:
         """p as symbols."""
         return ca.vertcat(ca.SX(0, 1), *self.symbols)
@@ -232,39 +241,47 @@ class _Places:
     def add_parameter(self, component: Component, name: str, declaration: Parameter) -> None:
         """Give all scalars of a parameter their places."""
         value = self._bindings.value(component, name)
-        symbol = component.symbol(name)
-        symbol = symbol.T if isinstance(symbol, Orientation) else symbol
+        scalars = elements(component.plain_symbol(name))
         is_open = isinstance(value, Start) and not value.fixed
         if isinstance(value, Start):
             value = value.value
         if isinstance(value, Orientation):
             value = value.T
-        expressions, scalars = elements(column(value)), elements(symbol)
-        if len(expressions) != len(scalars):
+        is_number = isinstance(value, int | float | np.ndarray)
+        # 0.0 in place of -0.0, which some computations leave
+        given: list[Any] = (np.ravel(value, order="F") + 0.0).tolist() if is_number else elements(column(value))
+        if len(given) != len(scalars):
             raise ModelError(
-                f"{component.where}.{name}: its binding gives {len(expressions)} elements, expected {len(scalars)}"
+                f"{component.where}.{name}: its binding gives {len(given)} elements, expected {len(scalars)}"
             )
-        bound = not isinstance(value, int | float | np.ndarray)
-        for number, (scalar, given) in enumerate(zip(scalars, expressions, strict=True), 1):
-            self.labels[scalar.element_hash()] = f"{component.where}.{name}"
-            if declaration.tunable and given.is_constant() and not bound:
-                self.tunable.add(len(self.symbols))
-            self.add(scalar, given, is_open, bound)
-            if bound and not is_open and (declaration.nonzero or (declaration.min, declaration.max) != (None, None)):
-                self.bound.append((scalar, declaration))
+        label = f"{component.where}.{name}"
+        self.labels |= dict.fromkeys(hashes(scalars), label)
+        if is_open:
+            self.open_weights += [1.0 if component.is_given(name) else OPEN] * len(scalars)
+            named = scalars_of(joined(component.path, name), (len(scalars),) if len(scalars) > 1 else ())
+            self.open_names += [scalar for scalar, _ in named]
+        if is_number:
+            places = range(len(self.symbols), len(self.symbols) + len(scalars))
             if is_open:
-                self.open_weights.append(1.0 if component.is_given(name) else OPEN)
-                element = f"[{number}]" if len(scalars) > 1 else ""
-                self.open_names.append(".".join(filter(None, (component.path, name))) + element)
+                self.open += places
+            if declaration.tunable:
+                self.tunable.update(places)
+            self.symbols += scalars
+            self.defaults += map(float, given)
+            return
+        for scalar, expression in zip(scalars, given, strict=True):
+            self._bind(scalar, expression)
+        if not is_open and (declaration.nonzero or (declaration.min, declaration.max) != (None, None)):
+            self.bound += [(scalar, declaration) for scalar in scalars]
 
-    def add(self, symbol: ca.SX, given: ca.SX, is_open: bool = False, bound: bool = False) -> None:
-        """Give a scalar symbol its place. `bound`: the class computes it, so a constant is no setting."""
-        if given.is_constant() and not bound:
-            if is_open:
-                self.open.append(len(self.symbols))
-            self.symbols.append(symbol)
-            self.defaults.append(float(given))
-        elif given.is_constant() or given.is_symbolic():
+    def add(self, symbol: ca.SX, number: float) -> None:
+        """Give a scalar symbol a place in p."""
+        self.symbols.append(symbol)
+        self.defaults.append(number)
+
+    def _bind(self, symbol: ca.SX, given: ca.SX) -> None:
+        """Give a scalar symbol the place of what the class computes for it: a constant is no setting."""
+        if given.is_constant() or given.is_symbolic():
             self._aliases[symbol.element_hash()] = (symbol, given)
         else:
             self.derived.append(symbol)

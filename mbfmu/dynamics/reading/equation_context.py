@@ -9,14 +9,15 @@ costs what the component's own expression costs, however far from the ground it 
 from __future__ import annotations
 
 import dataclasses
+import functools
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import casadi as ca
 import numpy as np
 
-from mbfmu.dynamics.columns import column, elements, hashes
+from mbfmu.dynamics.columns import column, elements, hashes, stacked
 from mbfmu.dynamics.reading.events import Clauses, Events, HeldValue, Impact, Reset, is_straight
 from mbfmu.errors import ModelError
 from mbfmu.frames import Orientation
@@ -77,6 +78,10 @@ _COMPARISONS = {ca.OP_LT, ca.OP_LE, ca.OP_EQ, ca.OP_NE}
 _LOGIC = {ca.OP_NOT, ca.OP_AND, ca.OP_OR, ca.OP_MUL, ca.OP_SUB, ca.OP_ADD, ca.OP_IF_ELSE_ZERO}
 
 
+#: Readings of one class that are kept: where there are more, looking for the right one costs what it saves.
+FORMS = 8
+
+
 class LocalNames:
     """Leaves of a component with their symbols."""
 
@@ -102,11 +107,65 @@ class LocalNames:
         return found[0] if is_whole else None
 
 
+class Said:
+    """Expressions of a component, and what stands in them: found once for all components that say the same."""
+
+    def __init__(self, names: Behaviour, expressions: Iterable[ca.SX]) -> None:
+        self.names, self.expressions = names, list(expressions)
+
+    @functools.cached_property
+    def is_constant(self) -> bool:
+        """True where nothing stands in them but numbers."""
+        return all(expression.is_constant() for expression in self.expressions)
+
+    @functools.cached_property
+    def alone(self) -> Leaf | None:
+        """The leaf that the only expression is."""
+        return self.names.leaf_alone(self.expressions[0]) if len(self.expressions) == 1 else None
+
+    @functools.cached_property
+    def _column(self) -> ca.SX:
+        return self.expressions[0] if len(self.expressions) == 1 else ca.veccat(*self.expressions)
+
+    @functools.cached_property
+    def leaves(self) -> tuple[Leaf, ...]:
+        """Leaves that stand in them."""
+        return tuple(dict.fromkeys(leaf for leaf, *_ in self.names.leaves_in(self._column)))
+
+    @functools.cached_property
+    def _function(self) -> tuple[ca.Function, tuple[str, ...], ca.SX]:
+        """They as a function of leaves, parameters, and other symbols, which the component sees around it; these two."""
+        names, symbols = self.names, ca.symvar(self._column)
+        parameters = tuple(dict.fromkeys(name for s in symbols if (name := names.parameter_of(s)) is not None))
+        known = {*names.leaf_of, *hashes(e for name in parameters for e in elements(names.parameters[name]))}
+        around = stacked(symbol for symbol in symbols if symbol.element_hash() not in known)
+        arguments = [*(names.leaves[leaf] for leaf in self.leaves), *(names.parameters[name] for name in parameters)]
+        free, expressions = around, self.expressions
+        if not arguments:  # called with its own symbols, a function gives its own expressions
+            free = ca.SX.sym("around", around.numel())
+            expressions = ca.substitute(expressions, [around], [free])
+        return ca.Function("said", [*arguments, free], expressions), parameters, around
+
+    def value(self, behaviour: Behaviour, leaves: Sequence[ca.SX]) -> list[ca.SX]:
+        """They in the parameters of one of the components, with values of the leaves; expressions of its own."""
+        function, parameters, around = self._function
+        own = [behaviour.own_parameters[name] for name in parameters]
+        found: list[ca.SX] = function.call([*leaves, *own, around], True)
+        return found
+
+
 @dataclasses.dataclass(frozen=True)
 class Behaviour(LocalNames):
-    """What the equations of one component say: leaves that they read, targets that they assign, and the rest."""
+    """What the equations of one component say: leaves that they read, targets that they assign, and the rest.
+
+    Components whose equations say the same share all of it. Then the symbols of parameters in it are those of the
+    `speaker`, the first of them: `own` has the component's in their place.
+    """
 
     component: Component
+    speaker: Component
+    #: Parameters that the equations read, with the speaker's symbols.
+    parameters: Mapping[str, ca.SX]
     leaves: Mapping[Leaf, ca.SX]
     targets: Mapping[Target, ca.SX]
     #: Expressions that relations keep at zero.
@@ -147,6 +206,57 @@ class Behaviour(LocalNames):
     leaf_of: Mapping[int, tuple[Leaf, int, ca.SX]]
     #: Time derivative of any expression in the leaves.
     derivative: Callable[[ca.SX], ca.SX]
+    #: Expressions that were asked for before, by what they are of.
+    _said: dict[Hashable, Said] = dataclasses.field(default_factory=dict)
+
+    def said(self, key: Hashable, expressions: Callable[[], Iterable[ca.SX]]) -> Said:
+        """Expressions of the component, made when they are first asked for by any that says the same.
+
+        Args:
+            key: what they are of.
+            expressions: makes them, in the speaker's parameters.
+        """
+        found = self._said.get(key)
+        if found is None:
+            found = self._said[key] = Said(self, expressions())
+        return found
+
+    def target(self, target: Target, order: int = 0) -> Said:
+        """What is assigned to a target, or a time derivative of it."""
+
+        def made() -> Iterator[ca.SX]:
+            expression = self.targets[target]
+            for _ in range(order):
+                expression = self.derivative(expression)
+            yield expression
+
+        return self.said((target, order), made)
+
+    def parameter_of(self, symbol: ca.SX) -> str | None:
+        """The parameter that the equations read as a symbol, or as an element of one."""
+        return self._parameter_of.get(symbol.element_hash())
+
+    @functools.cached_property
+    def _parameter_of(self) -> Mapping[int, str]:
+        return {key: name for name, symbol in self.parameters.items() for key in hashes(elements(symbol))}
+
+    def own(self, expressions: Sequence[ca.SX]) -> list[ca.SX]:
+        """Expressions in the component's own parameters; none of them is that of another component, even if equal."""
+        if self.component is self.speaker or not expressions:
+            return list(expressions)
+        said = Said(self, expressions)
+        return said.expressions if said.is_constant else said.value(self, [self.leaves[leaf] for leaf in said.leaves])
+
+    @functools.cached_property
+    def own_parameters(self) -> Mapping[str, ca.SX]:
+        """The same parameters with the component's symbols."""
+        if self.component is self.speaker:
+            return self.parameters
+        return {name: self.component.plain_symbol(name) for name in self.parameters}
+
+    def with_motions(self, motions: Mapping[str, Mapping[str, ca.SX]]) -> Behaviour:
+        """The same with other relative motions."""
+        return dataclasses.replace(self, motions=motions, _said={})
 
     @property
     def symbols(self) -> list[ca.SX]:
@@ -174,11 +284,62 @@ class Behaviour(LocalNames):
                 yield target
 
 
+class Asked:
+    """What equations ask of their component beside its connectors and variables, with the answers."""
+
+    def __init__(self) -> None:
+        #: Values of structural parameters, and shapes of the symbols of others.
+        self.values: dict[str, Any] = {}
+        self.shapes: dict[str, tuple[int, int]] = {}
+        self.attributes: dict[str, Any] = {}
+        #: True where they ask for what belongs to this component alone, such as its parts.
+        self.is_personal = False
+
+    def parameter(self, component: Component, declaration: Parameter) -> Any:
+        """A parameter as equations read it."""
+        name, value = declaration.name, component._read(declaration)
+        if declaration.structural:
+            self.values[name] = value
+        else:
+            self.shapes[name] = component.plain_symbol(name).shape
+        return value
+
+    def attribute(self, component: Component, name: str) -> Any:
+        """What is kept in an attribute."""
+        self.attributes[name] = vars(component)[name]
+        return self.attributes[name]
+
+    def answers_alike(self, component: Component) -> bool:
+        """True where another component would answer the same."""
+        return (
+            all(_are_equal(component.value(name), value) for name, value in self.values.items())
+            and all(component.plain_symbol(name).shape == shape for name, shape in self.shapes.items())
+            and all(
+                name in vars(component) and _are_equal(vars(component)[name], value)
+                for name, value in self.attributes.items()
+            )
+        )
+
+
+def _are_equal(one: Any, other: Any) -> bool:
+    """True for one and the same, and for numbers and texts that are equal; what could change is another thing."""
+    if one is other:
+        return True
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, np.ndarray):
+        return bool(np.array_equal(one, other))
+    if isinstance(one, tuple):
+        return len(one) == len(other) and all(map(_are_equal, one, other))
+    return isinstance(one, bool | int | float | str) and one == other
+
+
 class Notes(LocalNames):
     """What is taken down while the equations of a component run, and the symbols that they are in."""
 
     def __init__(self, component: Component) -> None:
         self.component = component
+        self.asked = Asked()
         self.leaves: dict[Leaf, ca.SX] = {}
         self.leaf_of: dict[int, tuple[Leaf, int, ca.SX]] = {}
         self.targets: dict[Target, ca.SX] = {}
@@ -368,6 +529,8 @@ class Notes(LocalNames):
         held = self.clauses.finished(self._continuous())
         return Behaviour(
             component=self.component,
+            speaker=self.component,
+            parameters={name: self.component.plain_symbol(name) for name in self.asked.shapes},
             leaves=self.leaves,
             targets=self.targets,
             relations=tuple(self.relations),
@@ -465,6 +628,7 @@ class PartView:
 
     def __init__(self, notes: Notes, name: str, part: Component) -> None:
         self._notes, self._name, self._part = notes, name, part
+        notes.asked.is_personal = True
 
     def __getattr__(self, name: str) -> Any:
         part = self._part
@@ -512,7 +676,7 @@ class Scope(Events):
         if not declaration.enabled(component):
             raise ModelError(f"{component.where}.{name} does not exist with the present parameters")
         if isinstance(declaration, Parameter):
-            return component._read(declaration)
+            return self._notes.asked.parameter(component, declaration)
         if isinstance(declaration, Port):
             return declaration.view(self._notes)
         if isinstance(declaration, Frames):
@@ -794,7 +958,11 @@ def open_scope(component: Component, facts: Facts, notes: Notes, kind: type[Scop
 
 def evaluate(component: Component, facts: Facts) -> Behaviour:
     """Run the equations of an elementary component in a fresh scope and return what they say; it is not changed."""
-    scope = open_scope(component, facts, Notes(component))
+    return _evaluated(component, facts, Notes(component))
+
+
+def _evaluated(component: Component, facts: Facts, notes: Notes) -> Behaviour:
+    scope = open_scope(component, facts, notes)
     equations = getattr(scope, "equations", None)
     if not (equations is None or callable(equations)):
         raise ModelError(
@@ -805,10 +973,56 @@ def evaluate(component: Component, facts: Facts) -> Behaviour:
         raise ModelError(f"{component.where}: {type(component).__name__} has neither equations() nor build()")
     with told(lambda: f"{component.where}: the equations of {type(component).__name__} fail"):
         equations()
-    behaviour: Behaviour = scope._notes.behaviour()
+    behaviour = notes.behaviour()
     if not component.is_composite:
         _refuse_open(component, behaviour)
     return behaviour
+
+
+class Readings:
+    """What the equations of components say: run once for all of a class that they would ask the same of."""
+
+    def __init__(self) -> None:
+        self._known: dict[type, list[_Reading]] = {}
+
+    def of(self, component: Component, facts: Facts) -> Behaviour:
+        """What the equations of a component say."""
+        known = self._known.setdefault(type(component), [])
+        declared = _declared(component)
+        for reading in known:
+            if reading.fits(component, facts, declared):
+                return dataclasses.replace(reading.behaviour, component=component)
+        notes = Notes(component)
+        behaviour = _evaluated(component, facts, notes)
+        if len(known) < FORMS and not notes.asked.is_personal and facts.free_joint is None:
+            known.append(_Reading(behaviour, notes.asked, facts, declared))
+        return behaviour
+
+
+@dataclasses.dataclass(frozen=True)
+class _Reading:
+    """A behaviour, and all that it follows from."""
+
+    behaviour: Behaviour
+    asked: Asked
+    facts: Facts
+    declared: Any
+
+    def fits(self, component: Component, facts: Facts, declared: Any) -> bool:
+        """Would the equations of another component of the class say the same?"""
+        return (
+            (facts, declared) == (self.facts, self.declared)
+            and component._outers == self.behaviour.speaker._outers
+            and self.asked.answers_alike(component)
+        )
+
+
+def _declared(component: Component) -> Any:
+    """Connectors and variables that a component has, as far as components of one class differ in them."""
+    ports = component.ports()
+    sizes = [port.size(component) for port in ports.values() if isinstance(port, Signal)]
+    variables = {name: (d.leaf(component), d.shape(component)) for name, d in component.variables().items()}
+    return ports, sizes, variables
 
 
 def _refuse_open(component: Component, behaviour: Behaviour) -> None:
@@ -854,5 +1068,5 @@ def _get_in_scope(self: Any, name: str) -> Any:
     if name == "freeMotion" and self.is_root:
         return PartView(self._notes, name, self._facts.free_joint)
     if name in vars(component):
-        return vars(component)[name]
+        return self._notes.asked.attribute(component, name)
     raise AttributeError(f"{component.where} ({type(component).__name__}) has no {name!r}")

@@ -417,6 +417,7 @@ class Events:
                 raise ModelError(f"{where}: its {what} has {value.numel()} elements; give one number, in s")
             changing = [leaf for leaf, *_ in self._notes.leaves_in(value) if leaf not in allowed]
             changing += tunable_in(self._component, value)
+            self._notes.asked.is_personal |= not value.is_constant()  # what owners give to parameters counts
             if changing:
                 raise ModelError(
                     f"{where}: its {what} depends on {changing[0]}, which changes while the model runs, and samples "

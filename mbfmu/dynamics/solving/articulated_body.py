@@ -376,8 +376,12 @@ class _Recursion:
         self.places = _Placeholders.of(self.order)
         self.numbers: list[_Numbers] = []
         behaviours = dict(base.topology.behaviours)
+        lifted: dict[str, Behaviour] = {}
         for path in {edge.path: None for edge in self.order}:
-            behaviours[path] = self._with_numbers_as_symbols(behaviours[path])
+            behaviour, speaker = behaviours[path], behaviours[path].speaker.path
+            if speaker not in lifted:
+                lifted[speaker] = self._with_numbers_as_symbols(behaviour)
+            behaviours[path] = dataclasses.replace(lifted[speaker], component=behaviour.component)
         self.carried = self._carried()
         self.values = self._evaluated(base, behaviours)
         self.unknown = {
@@ -426,7 +430,7 @@ class _Recursion:
         if not numbers.symbols:
             return behaviour
         self.numbers.append(numbers)
-        return dataclasses.replace(behaviour, motions=motions)
+        return behaviour.with_motions(motions)
 
     def _carried(self) -> dict[str, str]:
         """Components whose load, where the tree enters them, knows accelerations of their own speeds: that frame."""

@@ -15,7 +15,7 @@ from typing import Protocol
 
 import casadi as ca
 
-from mbfmu.dynamics.reading.equation_context import Behaviour
+from mbfmu.dynamics.reading.equation_context import Behaviour, Said
 from mbfmu.dynamics.reading.flatten import Flat
 from mbfmu.dynamics.reading.inputs import Inputs
 from mbfmu.dynamics.structure.frame_graph import GROUND, Edge
@@ -63,7 +63,9 @@ class Structure(leaves.Quantities, Protocol):
 
     def motion(self, edge: Edge, what: str) -> Formula: ...
 
-    def local_motion(self, edge: Edge, what: str) -> ca.SX: ...
+    def local_motion(self, edge: Edge, what: str) -> Said: ...
+
+    def said_alone(self, path: str, said: Said) -> Formula: ...
 
     def frame(self, node: int, what: str, base: int = ...) -> Formula: ...
 
@@ -193,7 +195,7 @@ class RelativeMotion(Quantity):
     what: str
 
     def formula(self, structure: Structure) -> Formula:
-        return structure.local(self.edge.path, structure.local_motion(self.edge, self.what))
+        return structure.said_alone(self.edge.path, structure.local_motion(self.edge, self.what))
 
     def name(self, structure: Structure) -> str:
         return f"relative motion {self.what} of {self.edge.path}"
@@ -301,14 +303,7 @@ class Assigned(Quantity):
     order: int = 0
 
     def formula(self, structure: Structure) -> Formula:
-        return structure.local(self.path, self._expression(structure))
-
-    def _expression(self, structure: Structure) -> ca.SX:
-        behaviour = structure.behaviours[self.path]
-        expression = behaviour.targets[self.target]
-        for _ in range(self.order):
-            expression = behaviour.derivative(expression)
-        return expression
+        return structure.said_alone(self.path, structure.behaviours[self.path].target(self.target, self.order))
 
     def name(self, structure: Structure) -> str:
         return joined(self.path, self.target) + "'" * self.order

@@ -325,11 +325,8 @@ class _Smooth:
         behaviour = self._behaviours[path]
         if behaviour.resets:
             return False
-        tunable = [
-            behaviour.component.symbol(name)
-            for name, declaration in behaviour.component.parameters().items()
-            if declaration.tunable
-        ]
+        declared = behaviour.component.parameters()
+        tunable = [symbol for name, symbol in behaviour.parameters.items() if declared[name].tunable]
         both = ca.veccat(position, behaviour.derivative(position))
         found = (leaf for leaf, *_ in behaviour.leaves_in(both))
         both = ca.veccat(both, *(behaviour.targets[leaf] for leaf in found if isinstance(leaf, leaves.StateRate)))

@@ -8,6 +8,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import itertools
+import operator
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
@@ -15,7 +16,7 @@ from typing import Any
 import casadi as ca
 
 from mbfmu.dynamics.columns import elements, hashes, stacked
-from mbfmu.dynamics.reading.equation_context import Behaviour, LocalNames
+from mbfmu.dynamics.reading.equation_context import Behaviour, LocalNames, Said
 from mbfmu.dynamics.reading.flatten import Flat
 from mbfmu.dynamics.reading.inputs import Inputs
 from mbfmu.dynamics.structure.frame_graph import GROUND, Edge
@@ -171,8 +172,10 @@ class Structure:
     ) -> Formula:
         """Expressions of a component in its leaves, as a list; `names` has the symbols of these where it is not the
         component's behaviour."""
-        names = self.behaviours[path] if names is None else names
         expressions = list(expressions)
+        if names is None:
+            names = self.behaviours[path]
+            expressions = names.own(expressions)
         if all(expression.is_constant() for expression in expressions):
             return Formula.constant(expressions)
         alone = names.leaf_alone(expressions[0]) if len(expressions) == 1 else None
@@ -194,6 +197,29 @@ class Structure:
             return list(ca.substitute(expressions, symbols, put))
 
         return Formula.combined(make, *formulas)
+
+    def said(self, path: str, said: Said) -> Formula:
+        """The same of expressions that a component shares with others that say the same."""
+        if self.topology.relative:  # whose nodes differ from component to component
+            return self.locals(path, said.expressions)
+        if said.is_constant:
+            return Formula.constant(said.expressions)
+        if said.alone is not None:
+            symbol = said.names.leaves[said.alone]
+            return Formula.combined(lambda value: [_like(value, symbol)], said.alone.formula(self, path))
+        behaviour = self.behaviours[path]
+        if not said.leaves and behaviour.component is behaviour.speaker:
+            return Formula.constant(said.expressions)
+        symbols = [said.names.leaves[leaf] for leaf in said.leaves]
+
+        def make(*values: ca.SX) -> list[ca.SX]:
+            return said.value(behaviour, [_like(*pair) for pair in zip(values, symbols, strict=True)])
+
+        return Formula.combined(make, *(leaf.formula(self, path) for leaf in said.leaves))
+
+    def said_alone(self, path: str, said: Said) -> Formula:
+        """The same of one expression, as it is."""
+        return Formula.combined(operator.itemgetter(0), self.said(path, said))
 
     def _with_differences(
         self, path: str, expressions: list[ca.SX], given: Mapping[leaves.Leaf, Formula], names: LocalNames
@@ -336,16 +362,14 @@ class Structure:
         """Relative motion of an edge: r, T, w, v, a or z."""
         return Formula.of(RelativeMotion(edge, what))
 
-    def local_motion(self, edge: Edge, what: str) -> ca.SX:
+    def local_motion(self, edge: Edge, what: str) -> Said:
         """The same in leaves of the edge's component."""
         behaviour = self.behaviours[edge.path]
         if edge.connectors[1] in behaviour.motions:
-            return behaviour.motions[edge.connectors[1]][what]
+            motion = behaviour.motions[edge.connectors[1]]
+            return behaviour.said(("motion", edge.connectors[1], what), lambda: [motion[what]])
         name, order = _PRESCRIBED_MOTION[what]
-        expression = behaviour.targets[leaves.Prescribed(edge.connectors[1], name)]
-        for _ in range(order):
-            expression = behaviour.derivative(expression)
-        return expression
+        return behaviour.target(leaves.Prescribed(edge.connectors[1], name), order)
 
     def frame(self, node: int, what: str, base: int = GROUND) -> Formula:
         """Motion of a frame node, as seen from a base that the tree leads through to it."""
@@ -558,11 +582,11 @@ class Structure:
         for edge in self._edges_of.get(path, ()):
             if speed not in behaviour.leaves or edge in self.idle:
                 continue
-            along = [column[:, index] for column in self._directions(edge, speed)]
+            along = self._directions(edge, speed, index)
             parts.append(
                 Formula.combined(
                     lambda directions, f, t, T: -(ca.dot(directions[1], t) + ca.dot(T @ directions[0], f)),
-                    self.locals(path, along),
+                    self.said(path, along),
                     Formula.of(Wrench(edge, True, "f")),
                     Formula.of(Wrench(edge, True, "t")),
                     self.motion(edge, "T"),
@@ -570,18 +594,18 @@ class Structure:
             )
         return _total(*parts)
 
-    def _directions(self, edge: Edge, speed: leaves.Coordinate | leaves.Speed) -> tuple[ca.SX, ca.SX]:
-        """How the relative velocity and angular velocity of an edge follow from speeds: found once for all of them."""
-        key = edge, speed
-        if key not in self._found_directions:
-            symbol = self.behaviours[edge.path].leaves[speed]
-            parts = (self.local_motion(edge, what) for what in ("v", "w"))
-            self._found_directions[key] = tuple(ca.jacobian(part, symbol) for part in parts)
-        return self._found_directions[key]
+    def _directions(self, edge: Edge, speed: leaves.Coordinate | leaves.Speed, index: int) -> Said:
+        """How the relative velocity and angular velocity of an edge follow from one of its speeds."""
+        behaviour = self.behaviours[edge.path]
 
-    @functools.cached_property
-    def _found_directions(self) -> dict[Any, Any]:
-        return {}
+        def slopes() -> list[ca.SX]:
+            parts = (self.local_motion(edge, what).expressions[0] for what in ("v", "w"))
+            return [ca.jacobian(part, behaviour.leaves[speed]) for part in parts]
+
+        both = behaviour.said(("directions", edge.connectors, speed), slopes)
+        return behaviour.said(
+            ("direction", edge.connectors, speed, index), lambda: [column[:, index] for column in both.expressions]
+        )
 
     # -- networks
 

@@ -9,7 +9,7 @@ import dataclasses
 from collections.abc import Collection, Iterable, Mapping
 from typing import Literal
 
-from mbfmu.dynamics.reading.equation_context import Behaviour, Facts, evaluate
+from mbfmu.dynamics.reading.equation_context import Behaviour, Facts, Readings
 from mbfmu.dynamics.reading.flatten import ConnectorKey, Flat
 from mbfmu.dynamics.structure.frame_graph import Edge, FrameTree
 from mbfmu.dynamics.structure.networks import Networks
@@ -114,16 +114,17 @@ def analyse(flat: Flat, cuts: tuple[str, ...] = ()) -> Topology:
     #: Bodies that bend have frames that move; what they are told of free motion comes later, and moves none of these.
     bending = {p for p, c in bodies.items() if sum(isinstance(port, Frame) for port in c.ports().values()) > 1}
     early = (p for p in others if p not in bodies or p in bending)
-    found = {p: evaluate(flat.components[p], Facts(flat.connected[p])) for p in early}
+    readings = Readings()
+    found = {p: readings.of(flat.components[p], Facts(flat.connected[p])) for p in early}
     tree = FrameTree.of(flat, found, bodies, cuts)
     for path, body in bodies.items():
         facts = Facts(flat.connected[path], tree.free_joints.get(path), path in tree.holders)
         if path not in found or facts.free_joint is not None or facts.holds_orientation:
-            found[path] = evaluate(body, facts)
+            found[path] = readings.of(body, facts)
     behaviours = {path: found[path] for path in flat.components if path in found}
     free_joints = {joint.path: path for path, joint in tree.free_joints.items()}
     for joint in tree.free_joints.values():
-        behaviours[joint.path] = evaluate(joint, Facts(frozenset(("frame_a", "frame_b"))))
+        behaviours[joint.path] = readings.of(joint, Facts(frozenset(("frame_a", "frame_b"))))
     return Topology(
         flat,
         behaviours,
