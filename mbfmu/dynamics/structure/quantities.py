@@ -15,6 +15,7 @@ from typing import Protocol
 
 import casadi as ca
 
+from mbfmu.dynamics.columns import Written
 from mbfmu.dynamics.reading.equation_context import Behaviour, Said
 from mbfmu.dynamics.reading.flatten import Flat
 from mbfmu.dynamics.reading.inputs import Inputs
@@ -234,25 +235,18 @@ class MotionBeyond(Quantity):
         rel = functools.partial(structure.motion, self.edge)
         a = functools.partial(structure.frame, self.edge.a, base=self.base)
         if self.what == "T":
-            return Formula.combined(lambda T, T_a: T @ T_a, rel("T"), a("T"))
+            return Formula.combined(ca.mtimes, rel("T"), a("T"))
         if self.what == "w":
-            return Formula.combined(lambda T, w_a, w: T @ w_a + w, rel("T"), a("w"), rel("w"))
+            return Formula.combined(_W_BEYOND, rel("T"), a("w"), rel("w"))
         if self.what == "z":
-            return Formula.combined(
-                lambda T, z_a, z, w_a, w: T @ z_a + z + cross(T @ w_a, w),
-                rel("T"), a("z"), rel("z"), a("w"), rel("w"),
-            )  # fmt: skip
+            return Formula.combined(_Z_BEYOND, rel("T"), a("z"), rel("z"), a("w"), rel("w"))
         if self.what == "r_0":
-            return Formula.combined(lambda r_a, T_a, r: r_a + T_a.T @ r, a("r_0"), a("T"), rel("r"))
+            return Formula.combined(_R_BEYOND, a("r_0"), a("T"), rel("r"))
         if self.what == "v_0":
-            return Formula.combined(
-                lambda v_a, T_a, v, w_a, r: v_a + T_a.T @ (v + cross(w_a, r)),
-                a("v_0"), a("T"), rel("v"), a("w"), rel("r"),
-            )  # fmt: skip
+            return Formula.combined(_V_BEYOND, a("v_0"), a("T"), rel("v"), a("w"), rel("r"))
         return Formula.combined(
-            lambda a_a, T_a, *relative: a_a + T_a.T @ relative_acceleration(*relative),
-            a("a_0"), a("T"), rel("a"), rel("r"), rel("v"), a("w"), a("z"),
-        )  # fmt: skip
+            _A_BEYOND, a("a_0"), a("T"), rel("a"), rel("r"), rel("v"), a("w"), a("z")
+        )
 
     def name(self, structure: Structure) -> str:
         return f"{self.what} beyond {self.edge.path}"
@@ -266,6 +260,19 @@ def relative_acceleration(a: ca.SX, r: ca.SX, v: ca.SX, w: ca.SX, z: ca.SX) -> c
         w, z: angular velocity and acceleration of a.
     """
     return a + cross(z, r) + 2 * cross(w, v) + cross(w, cross(w, r))
+
+
+_VECTOR, _MATRIX = (3, 1), (3, 3)
+#: Motion of frame b of an edge.
+_W_BEYOND = Written(lambda T, w_a, w: T @ w_a + w, _MATRIX, _VECTOR, _VECTOR)
+_Z_BEYOND = Written(lambda T, z_a, z, w_a, w: T @ z_a + z + cross(T @ w_a, w), _MATRIX, *4 * [_VECTOR])
+_R_BEYOND = Written(lambda r_a, T_a, r: r_a + T_a.T @ r, _VECTOR, _MATRIX, _VECTOR)
+_V_BEYOND = Written(
+    lambda v_a, T_a, v, w_a, r: v_a + T_a.T @ (v + cross(w_a, r)), _VECTOR, _MATRIX, *3 * [_VECTOR]
+)
+_A_BEYOND = Written(
+    lambda a_a, T_a, *relative: a_a + T_a.T @ relative_acceleration(*relative), _VECTOR, _MATRIX, *5 * [_VECTOR]
+)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -395,19 +402,22 @@ class Wrench(Quantity):
             return Formula.combined(lambda wrench: wrench[part], Formula.of(MultiplierOf(edge)))
         f, t = (Formula.of(Wrench(edge, not self.at_b, name)) for name in ("f", "t"))
         T, r = structure.motion(edge, "T"), structure.motion(edge, "r")
-        if self.at_b:  # from a
-            if which == "f":
-                return Formula.combined(lambda T, f: -T @ f, T, f)
-            return Formula.combined(lambda T, f, t, r: T @ (cross(r, f) - t), T, f, t, r)
         if which == "f":
-            return Formula.combined(lambda T, f: -T.T @ f, T, f)
-        return Formula.combined(lambda T, f, t, r: cross(r, -T.T @ f) - T.T @ t, T, f, t, r)
+            return Formula.combined(_F_AT_B if self.at_b else _F_AT_A, T, f)
+        return Formula.combined(_T_AT_B if self.at_b else _T_AT_A, T, f, t, r)
 
     def name(self, structure: Structure) -> str:
         return f"cut {'force' if self.which == 'f' else 'torque'} of {self.edge.path}"
 
     def shape(self, structure: Structure) -> tuple[int, int]:
         return 3, 1
+
+
+#: Cut force and torque at one end of an edge, from those at the other.
+_F_AT_B = Written(lambda T, f: -T @ f, _MATRIX, _VECTOR)
+_T_AT_B = Written(lambda T, f, t, r: T @ (cross(r, f) - t), _MATRIX, *3 * [_VECTOR])
+_F_AT_A = Written(lambda T, f: -T.T @ f, _MATRIX, _VECTOR)
+_T_AT_A = Written(lambda T, f, t, r: cross(r, -T.T @ f) - T.T @ t, _MATRIX, *3 * [_VECTOR])
 
 
 def is_at_child(edge: Edge, at_b: bool) -> bool:

@@ -15,7 +15,7 @@ from typing import Any
 
 import casadi as ca
 
-from mbfmu.dynamics.columns import elements, hashes, stacked
+from mbfmu.dynamics.columns import elements, hashes, plus, stacked
 from mbfmu.dynamics.reading.equation_context import Behaviour, LocalNames, Said
 from mbfmu.dynamics.reading.flatten import Flat
 from mbfmu.dynamics.reading.inputs import Inputs
@@ -62,7 +62,8 @@ from mbfmu.modeling.names import joined
 #: What the motion of a prescribed frame relative to the ground is: what is prescribed, how often it is differentiated.
 _PRESCRIBED_MOTION = {"r": ("r_0", 0), "v": ("r_0", 1), "a": ("r_0", 2), "T": ("T", 0), "w": ("w", 0), "z": ("w", 1)}
 
-_ZERO = Formula.constant(ca.SX.zeros(1))
+#: Nothing, as a scalar and as a vector.
+_ZERO, _ZEROS = (Formula.constant(ca.SX.zeros(size)) for size in (1, 3))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -447,7 +448,7 @@ class Structure:
         target = leaves.Load(connector, name)
         if target in self.behaviours[path].targets:
             return self.target(path, target)
-        return Formula.constant(ca.SX.zeros(size))
+        return {1: _ZERO, 3: _ZEROS}[size]
 
     def flow(self, path: str, connector: str, name: str) -> Formula:
         """All that flows into an elementary component through a connector."""
@@ -472,7 +473,7 @@ class Structure:
         """Cut force (f) or torque (t) that a component takes up at one of its frames, as a joint or rigid part."""
         edges = self._edges_from.get((path, connector), ())
         wrenches = [Formula.of(Wrench(edge, connector == edge.connectors[1], name)) for edge in edges]
-        return _total(*wrenches) if wrenches else Formula.constant(ca.SX.zeros(3))
+        return _total(*wrenches) if wrenches else _ZEROS
 
     def node_load(self, node: int, name: str, without: Edge | None = None) -> Formula:
         """Sum of the cut forces (f) or torques (t) of everything at a frame node but one edge."""
@@ -499,9 +500,8 @@ class Structure:
 
     def node_loads(self, node: int, name: str, without: Collection[str] = ()) -> Formula:
         """Sum of the cut forces (f) or torques (t) of everything at a frame node but edges, and some components."""
-        zero = Formula.constant(ca.SX.zeros(3))
         members = (key for key in self.flat.members[node] if key[0] not in without)
-        return _total(zero, *(self.load(path, connector, name, 3) for path, connector in members))
+        return _total(_ZEROS, *(self.load(path, connector, name, 3) for path, connector in members))
 
     def load_on(self, edge: Edge) -> Formula:
         """Cut force and torque of all at an edge's child but the edge itself, in one column."""
@@ -822,14 +822,13 @@ def _is_state(known: Any) -> bool:
 
 
 def _total(*parts: Formula) -> Formula:
-    """The sum of some formulas."""
-
-    def make(first: ca.SX, *values: ca.SX) -> ca.SX:
-        for value in values:
-            first = first + value
-        return first
-
-    return Formula.combined(make, *parts)
+    """The sum of some formulas of one size."""
+    counted = [part for part in parts if part is not _ZERO and part is not _ZEROS]
+    if not counted:
+        return parts[0]
+    if len(counted) == 1:
+        return counted[0]
+    return Formula.combined(lambda *values: functools.reduce(plus, values), *counted)
 
 
 def _element(index: int, column: Formula) -> Formula:
