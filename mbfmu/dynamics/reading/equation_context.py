@@ -88,6 +88,8 @@ class LocalNames:
     leaves: Mapping[Leaf, ca.SX]
     #: Element hash of a leaf's symbol -> (leaf, index, symbol).
     leaf_of: Mapping[int, tuple[Leaf, int, ca.SX]]
+    #: Parameters of which each component has its own that shares the rest, with the symbols that stand for them.
+    parameters: Mapping[str, ca.SX]
 
     def leaves_in(self, expression: ca.SX) -> list[tuple[Leaf, int, ca.SX]]:
         """Leaf, index and symbol of every leaf element that an expression contains; parameters are none."""
@@ -110,7 +112,7 @@ class LocalNames:
 class Said:
     """Expressions of a component, and what stands in them: found once for all components that say the same."""
 
-    def __init__(self, names: Behaviour, expressions: Iterable[ca.SX]) -> None:
+    def __init__(self, names: LocalNames, expressions: Iterable[ca.SX]) -> None:
         self.names, self.expressions = names, list(expressions)
 
     @functools.cached_property
@@ -124,21 +126,22 @@ class Said:
         return self.names.leaf_alone(self.expressions[0]) if len(self.expressions) == 1 else None
 
     @functools.cached_property
-    def _column(self) -> ca.SX:
+    def column(self) -> ca.SX:
+        """All of them as one column."""
         return self.expressions[0] if len(self.expressions) == 1 else ca.veccat(*self.expressions)
 
     @functools.cached_property
     def leaves(self) -> tuple[Leaf, ...]:
         """Leaves that stand in them."""
-        return tuple(dict.fromkeys(leaf for leaf, *_ in self.names.leaves_in(self._column)))
+        return tuple(dict.fromkeys(leaf for leaf, *_ in self.names.leaves_in(self.column)))
 
     @functools.cached_property
     def _function(self) -> tuple[ca.Function, tuple[str, ...], ca.SX]:
         """They as a function of leaves, parameters, and other symbols, which the component sees around it; these two."""
-        names, symbols = self.names, ca.symvar(self._column)
-        parameters = tuple(dict.fromkeys(name for s in symbols if (name := names.parameter_of(s)) is not None))
-        known = {*names.leaf_of, *hashes(e for name in parameters for e in elements(names.parameters[name]))}
-        around = stacked(symbol for symbol in symbols if symbol.element_hash() not in known)
+        names, symbols = self.names, ca.symvar(self.column)
+        parameter_of = {key: name for name, symbol in names.parameters.items() for key in hashes(elements(symbol))}
+        parameters = tuple(dict.fromkeys(parameter_of[key] for key in hashes(symbols) if key in parameter_of))
+        around = stacked(s for s in symbols if not (s.element_hash() in names.leaf_of or s.element_hash() in parameter_of))
         arguments = [*(names.leaves[leaf] for leaf in self.leaves), *(names.parameters[name] for name in parameters)]
         free, expressions = around, self.expressions
         if not arguments:  # called with its own symbols, a function gives its own expressions
@@ -146,12 +149,17 @@ class Said:
             expressions = ca.substitute(expressions, [around], [free])
         return ca.Function("said", [*arguments, free], expressions), parameters, around
 
-    def value(self, behaviour: Behaviour, leaves: Sequence[ca.SX]) -> list[ca.SX]:
-        """They in the parameters of one of the components, with values of the leaves; expressions of its own."""
+    def value(self, leaves: Sequence[ca.SX], own: Mapping[str, ca.SX]) -> list[ca.SX]:
+        """They with values of the leaves, and a component's own symbols for its parameters."""
         function, parameters, around = self._function
-        own = [behaviour.own_parameters[name] for name in parameters]
-        found: list[ca.SX] = function.call([*leaves, *own, around], True)
+        found: list[ca.SX] = function.call([*leaves, *(own[name] for name in parameters), around], True)
         return found
+
+    def of(self, own: Mapping[str, ca.SX]) -> Said:
+        """They with a component's own symbols for its parameters: expressions that no other component has."""
+        if own is self.names.parameters or self.is_constant:
+            return self
+        return Said(self.names, self.value([self.names.leaves[leaf] for leaf in self.leaves], own))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -159,12 +167,11 @@ class Behaviour(LocalNames):
     """What the equations of one component say: leaves that they read, targets that they assign, and the rest.
 
     Components whose equations say the same share all of it. Then the symbols of parameters in it are those of the
-    `speaker`, the first of them: `own` has the component's in their place.
+    `speaker`, the first of them, for which `own_parameters` has the component's.
     """
 
     component: Component
     speaker: Component
-    #: Parameters that the equations read, with the speaker's symbols.
     parameters: Mapping[str, ca.SX]
     leaves: Mapping[Leaf, ca.SX]
     targets: Mapping[Target, ca.SX]
@@ -221,6 +228,11 @@ class Behaviour(LocalNames):
             found = self._said[key] = Said(self, expressions())
         return found
 
+    def said_as(self, expressions: Iterable[ca.SX]) -> Said:
+        """The same of expressions that are there."""
+        given = list(expressions)
+        return self.said(tuple((e.shape, e.nnz(), *hashes(elements(e))) for e in given), lambda: given)
+
     def target(self, target: Target, order: int = 0) -> Said:
         """What is assigned to a target, or a time derivative of it."""
 
@@ -232,20 +244,9 @@ class Behaviour(LocalNames):
 
         return self.said((target, order), made)
 
-    def parameter_of(self, symbol: ca.SX) -> str | None:
-        """The parameter that the equations read as a symbol, or as an element of one."""
-        return self._parameter_of.get(symbol.element_hash())
-
-    @functools.cached_property
-    def _parameter_of(self) -> Mapping[int, str]:
-        return {key: name for name, symbol in self.parameters.items() for key in hashes(elements(symbol))}
-
-    def own(self, expressions: Sequence[ca.SX]) -> list[ca.SX]:
-        """Expressions in the component's own parameters; none of them is that of another component, even if equal."""
-        if self.component is self.speaker or not expressions:
-            return list(expressions)
-        said = Said(self, expressions)
-        return said.expressions if said.is_constant else said.value(self, [self.leaves[leaf] for leaf in said.leaves])
+    def own(self, expression: ca.SX) -> ca.SX:
+        """An expression in the component's own parameters."""
+        return Said(self, [expression]).of(self.own_parameters).expressions[0]
 
     @functools.cached_property
     def own_parameters(self) -> Mapping[str, ca.SX]:
@@ -340,6 +341,7 @@ class Notes(LocalNames):
     def __init__(self, component: Component) -> None:
         self.component = component
         self.asked = Asked()
+        self.parameters: dict[str, ca.SX] = {}
         self.leaves: dict[Leaf, ca.SX] = {}
         self.leaf_of: dict[int, tuple[Leaf, int, ca.SX]] = {}
         self.targets: dict[Target, ca.SX] = {}

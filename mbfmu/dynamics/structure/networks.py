@@ -122,14 +122,14 @@ class Networks:
         """What adds up to zero, but for what flows from outside: components and expressions in their symbols."""
         if not isinstance(equation, int):
             path, index = equation
-            return [(path, *self.behaviours[path].own([self.behaviours[path].relations[index]]))]
+            return [(path, self.behaviours[path].own(self.behaviours[path].relations[index]))]
         return [(path, self._load(path, connector)) for path, connector in self.flat.members[equation]]
 
     def _load(self, path: str, connector: str) -> ca.SX:
         """Flow that a component assigns to its port, in its own symbols."""
         flow = self._port(self.flat.nodes[(path, connector)]).flows[0].name
         behaviour = self.behaviours[path]
-        return behaviour.own([behaviour.targets.get(leaves.Load(connector, flow), ca.SX.zeros(1))])[0]
+        return behaviour.own(behaviour.targets.get(leaves.Load(connector, flow), ca.SX.zeros(1)))
 
     def _slopes(self, equation: Unknown) -> Iterator[tuple[Unknown, ca.SX]]:
         """Unknowns that an equation knows, with the derivatives with respect to them in components' symbols."""

@@ -173,74 +173,48 @@ class Structure:
     ) -> Formula:
         """Expressions of a component in its leaves, as a list; `names` has the symbols of these where it is not the
         component's behaviour."""
-        expressions = list(expressions)
-        if names is None:
-            names = self.behaviours[path]
-            expressions = names.own(expressions)
-        if all(expression.is_constant() for expression in expressions):
-            return Formula.constant(expressions)
-        alone = names.leaf_alone(expressions[0]) if len(expressions) == 1 else None
-        if alone is not None:
-            symbol = names.leaves[alone]
-            value = given[alone] if alone in given else alone.formula(self, path)
-            return Formula.combined(lambda value: [_like(value, symbol)], value)
-        expressions, distances = self._with_differences(path, expressions, given, names)
-        column = expressions[0] if len(expressions) == 1 else ca.veccat(*expressions)
-        found = list(dict.fromkeys(leaf for leaf, *_ in names.leaves_in(column)))
-        if not found and not distances:
-            return Formula.constant(expressions)
-        symbols = [*(names.leaves[leaf] for leaf in found), *(symbol for symbol, _ in distances)]
-        formulas = [given[leaf] if leaf in given else leaf.formula(self, path) for leaf in found]
-        formulas += [distance for _, distance in distances]
+        said = self.behaviours[path].said_as(expressions) if names is None else Said(names, expressions)
+        return self.said(path, said, given)
 
-        def make(*values: ca.SX) -> list[ca.SX]:
-            put = [_like(*pair) for pair in zip(values, symbols, strict=True)]
-            return list(ca.substitute(expressions, symbols, put))
-
-        return Formula.combined(make, *formulas)
-
-    def said(self, path: str, said: Said) -> Formula:
-        """The same of expressions that a component shares with others that say the same."""
-        if self.topology.relative:  # whose nodes differ from component to component
-            return self.locals(path, said.expressions)
+    def said(self, path: str, said: Said, given: Mapping[leaves.Leaf, Formula] = MappingProxyType({})) -> Formula:
+        """The same of expressions that a component may share with others."""
         if said.is_constant:
             return Formula.constant(said.expressions)
-        if said.alone is not None:
-            symbol = said.names.leaves[said.alone]
-            return Formula.combined(lambda value: [_like(value, symbol)], said.alone.formula(self, path))
-        behaviour = self.behaviours[path]
-        if not said.leaves and behaviour.component is behaviour.speaker:
-            return Formula.constant(said.expressions)
+        is_shared = isinstance(said.names, Behaviour)
+        own = self.behaviours[path].own_parameters if is_shared else said.names.parameters
+        if self.topology.relative and sum(isinstance(leaf, leaves.FlangePosition) for leaf in said.leaves) > 1:
+            return self._with_differences(path, said.of(own), given)
+        formulas = [given[leaf] if leaf in given else leaf.formula(self, path) for leaf in said.leaves]
         symbols = [said.names.leaves[leaf] for leaf in said.leaves]
+        if said.alone is not None:
+            return Formula.combined(lambda value: [_like(value, symbols[0])], *formulas)
+        if not formulas:
+            return Formula.constant(said.of(own).expressions)
 
         def make(*values: ca.SX) -> list[ca.SX]:
-            return said.value(behaviour, [_like(*pair) for pair in zip(values, symbols, strict=True)])
+            return said.value([_like(*pair) for pair in zip(values, symbols, strict=True)], own)
 
-        return Formula.combined(make, *(leaf.formula(self, path) for leaf in said.leaves))
+        return Formula.combined(make, *formulas)
 
     def said_alone(self, path: str, said: Said) -> Formula:
         """The same of one expression, as it is."""
         return Formula.combined(operator.itemgetter(0), self.said(path, said))
 
-    def _with_differences(
-        self, path: str, expressions: list[ca.SX], given: Mapping[leaves.Leaf, Formula], names: LocalNames
-    ) -> tuple[list[ca.SX], list[tuple[ca.SX, Formula]]]:
-        """Expressions with relative states, and their rates, in place of the differences that these are, and these
-        states with the symbols that stand for them.
+    def _with_differences(self, path: str, said: Said, given: Mapping[leaves.Leaf, Formula]) -> Formula:
+        """The same with relative states, and their rates, in place of the differences that these are.
 
         Taken from the positions of both ends, a difference would have their rounding errors.
         """
-        relative = self.topology.relative
-        if not relative:
-            return expressions, []
+        names, expressions, relative = said.names, said.expressions, self.topology.relative
         found = [
             ((self.topology.flange_node(path, leaf.connector), leaf.order), symbol)
-            for leaf, _, symbol in names.leaves_in(ca.veccat(*expressions))
+            for leaf, _, symbol in names.leaves_in(said.column)
             if isinstance(leaf, leaves.FlangePosition) and leaf not in given
         ]
         flanges, replaced = dict(found), set()
-        distances: list[tuple[ca.SX, Formula]] = []
-        for (node, order), symbol in found if len(flanges) > 1 else ():
+        symbols: list[ca.SX] = []
+        formulas: list[Formula] = []
+        for (node, order), symbol in found:
             tied = relative.get(node)
             other = None if tied is None else flanges.get((tied.reference, order))
             if tied is None or other is None:
@@ -248,10 +222,18 @@ class Structure:
             far, near = (symbol, other) if tied.sign > 0 else (other, symbol)
             if far.element_hash() not in replaced:
                 replaced.add(far.element_hash())
-                distance = ca.SX.sym(f"{tied.name}{order}")
-                distances.append((distance, Formula.of(SpeedRate(node) if order == 2 else CoordinateOf(node, order))))
-                expressions = list(ca.substitute(expressions, [far], [near + distance]))
-        return expressions, distances
+                symbols.append(ca.SX.sym(f"{tied.name}{order}"))
+                formulas.append(Formula.of(SpeedRate(node) if order == 2 else CoordinateOf(node, order)))
+                expressions = list(ca.substitute(expressions, [far], [near + symbols[-1]]))
+        left = Said(names, expressions).leaves
+        symbols = [*(names.leaves[leaf] for leaf in left), *symbols]
+        formulas = [*(given[leaf] if leaf in given else leaf.formula(self, path) for leaf in left), *formulas]
+
+        def make(*values: ca.SX) -> list[ca.SX]:
+            put = [_like(*pair) for pair in zip(values, symbols, strict=True)]
+            return list(ca.substitute(expressions, symbols, put))
+
+        return Formula.combined(make, *formulas)
 
     # -- values of leaves
 
