@@ -183,6 +183,23 @@ class Parameters:
         """`derived(p)`."""
         return ca.Function("derived", [self.independent], [ca.densify(ca.vertcat(ca.SX(0, 1), *self.expressions))])
 
+    @functools.cached_property
+    def _sources(self) -> Mapping[int, int | float]:
+        """Of each scalar symbol, by hash, the index in P of what it stands for; of a constant its number."""
+        found: dict[int, int | float] = dict(self._place)
+        for key, (_, source) in self.aliases.items():
+            place = self.place(source)
+            found[key] = float(source) if place is None else place
+        return found
+
+    def sources(self, symbol: ca.SX) -> list[int | float]:
+        """Of each scalar of a parameter's symbol, the index in P of what it stands for; of a constant its number."""
+        return [self._sources[key] for key in hashes(elements(symbol))]
+
+    def own(self, symbol: ca.SX) -> set[int | None]:
+        """Indices in P of a symbol's own scalars, those that pass nothing on."""
+        return {self._place.get(key) for key in hashes(elements(symbol))}
+
     @property
     def default_P(self) -> ca.DM:
         """P by default."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 import casadi as ca
 import numpy as np
@@ -66,7 +66,7 @@ class Starts:
         owner: dict[int, StartValue] = {}
         conditions: list[StartValue] = []
         hints: list[StartValue] = []
-        for entry in _declared(values):
+        for entry in _declared(values, known):
             key = entry.value.element_hash() if entry.value.is_symbolic() else None
             is_unknown = key in known
             if not (is_unknown or entry.fixed or entry.given):
@@ -112,17 +112,20 @@ class Starts:
         return dataclasses.replace(self, moved=moved), parameters.with_defaults(numbers)
 
 
-def _declared(values: Values) -> Iterable[StartValue]:
-    """Start values of all variables that have one."""
+def _declared(values: Values, known: Collection[int]) -> Iterable[StartValue]:
+    """Start values of variables that have one, where it is fixed, given, or one of what is known (element hashes)."""
     for path, behaviour in values.behaviours.items():
         component = behaviour.component
         for name, declaration in component.variables().items():
             if isinstance(declaration, Coordinate | Quaternion) and declaration.leaf(component) is None:
                 continue  # the other choice of coordinates holds the start
-            value, fixed, select = component.start(name)
+            fixed, given = component.is_fixed(name), component.is_given(name)
+            scalars = elements(values.variable(path, name))
+            if not (given or np.any(fixed) or any(scalar.element_hash() in known for scalar in scalars)):
+                continue  # its start value, if it has one, has no effect
+            value, _, select = component.start(name)
             if value is None and not np.any(fixed):
                 continue
-            scalars = elements(values.variable(path, name))
             where = f"{component.where}.{name}"
             starts = _spread(column(0.0 if value is None else value), len(scalars), where)
             if np.size(fixed) not in (1, len(scalars)):
@@ -132,7 +135,7 @@ def _declared(values: Values) -> Iterable[StartValue]:
                 label = f"{where}[{i + 1}]" if len(scalars) > 1 else where
                 number = float(start) if start.is_constant() else None
                 symbol = start if number is None else ca.SX.sym(f"{label}.start")
-                given, strength = component.is_given(name), STATE_SELECT[select]
+                strength = STATE_SELECT[select]
                 yield StartValue(path, name, i, label, element, symbol, number, bool(is_fixed[i]), given, strength)
 
 

@@ -293,17 +293,16 @@ class Visible:
         if declaration.structural:
             yield from self._structural(full, component, name, declaration)
             return
-        symbol, type = component.symbol(name), declaration.type
+        type = declaration.type
         if type is Orientation:
-            full, symbol, type = f"{full}.T", symbol.T, Dimensionless
-        parameters, scalars = self.formulation.parameters, elements(symbol)
-        own = {parameters.place(scalar) for scalar in scalars}  # others it passes on
+            full, type = f"{full}.T", Dimensionless
+        parameters = self.formulation.parameters
+        sources = parameters.sources(component.plain_symbol(name))
+        own = parameters.own(component.plain_symbol(name))  # others it passes on
         said = _said(declaration.doc, type, declaration.min, declaration.max)
-        for (label, element), scalar in zip(scalars_of(full, component.shape_of(name)), scalars, strict=True):
-            source = parameters.source(scalar)
-            index = parameters.place(source)
-            if index is None:
-                yield _scalar(label, said, **_CONSTANT, start=float(source), element=element)
+        for (label, element), index in zip(scalars_of(full, component.shape_of(name)), sources, strict=True):
+            if isinstance(index, float):
+                yield _scalar(label, said, **_CONSTANT, start=index, element=element)
                 continue
             variability = "tunable" if index in parameters.tunable else "fixed"
             place: dict[str, Any] = {"store": "P", "index": index, "variability": variability, "element": element}

@@ -560,7 +560,12 @@ class _Recursion:
 
     def _motion_symbols(self, node: int) -> list[ca.SX]:
         """Placeholders of the motion of a node."""
-        return [symbol for what in MOTION for symbol in elements(self.places.motion[(node, what)])]
+        return self._symbols_of_motion[node]
+
+    @functools.cached_property
+    def _symbols_of_motion(self) -> Mapping[int, list[ca.SX]]:
+        motion = self.places.motion
+        return {e.child: [s for what in MOTION for s in elements(motion[(e.child, what)])] for e in self.order}
 
     def _loads(self, node: int) -> list[ca.SX]:
         """Force and torque of everything at a node but edges, and bodies that bend beyond it."""

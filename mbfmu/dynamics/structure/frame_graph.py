@@ -38,6 +38,9 @@ class Edge:
     #: True where b is nearer to the ground than a.
     reversed: bool = False
 
+    def __hash__(self) -> int:  # which is asked for often: of what tells most edges apart
+        return hash((self.path, self.connectors))
+
     @property
     def child(self) -> int:
         """The node that a tree edge supports."""
