@@ -40,7 +40,7 @@ class Array:
     @property
     def elements_by_columns(self) -> tuple[Element, ...]:
         """All elements by columns, as CasADi stacks them and our FMUs of FMI 2.0 list them."""
-        return tuple(Element(self, indices[::-1]) for indices in itertools.product(*reversed(self._ranges)))
+        return tuple(Element(self, indices) for indices, _ in _by_columns(self.shape))
 
     @property
     def derivative(self) -> Array:
@@ -90,4 +90,15 @@ def derivative_name(name: str, order: int = 1) -> str:
 
 def scalars_of(name: str, shape: tuple[int, ...]) -> tuple[tuple[str, Element | None], ...]:
     """Names of the scalars that a variable consists of, by columns, and which elements they are: None of a scalar."""
-    return tuple((e.name, e) for e in Array(name, shape).elements_by_columns) if shape else ((name, None),)
+    if not shape:
+        return ((name, None),)
+    array = Array(name, shape)
+    return tuple((name + ending, Element(array, indices)) for indices, ending in _by_columns(shape))
+
+
+@functools.lru_cache(maxsize=64)
+def _by_columns(shape: tuple[int, ...]) -> tuple[tuple[tuple[int, ...], str], ...]:
+    """Indices of the elements of a shape, by columns, and what stands behind the array's name: `[1,3]`."""
+    ranges = [range(1, size + 1) for size in reversed(shape)]
+    found = (indices[::-1] for indices in itertools.product(*ranges))
+    return tuple((indices, element_name("", indices)) for indices in found)

@@ -28,6 +28,7 @@ from mbfmu.modeling.assembly import Assembly
 from mbfmu.modeling.component import Component
 from mbfmu.modeling.connectors import Shown, shown_orientation
 from mbfmu.modeling.declarations import Parameter
+from mbfmu.modeling.names import joined
 from mbfmu.modeling.types import Dimensionless, Orientation, Type, rate_unit
 from mbfmu.runtime.variables import DeclaredType, ScalarVariable, Store, Terminal
 
@@ -264,7 +265,7 @@ class Visible:
             )
         )
         for i, given in enumerate(self.formulation.values.inputs.all):
-            said = _said(given.description, given.type, given.min, given.max)
+            said = self._said(given.description, given.type, given.min, given.max)
             running: dict[str, Any] = {"causality": "input", "variability": _running(given.type), "initial": None}
             place: dict[str, Any] = {"start": given.start, "store": "u", "index": i}
             take(_scalar(given.name, said, **running, **place, element=given.element))
@@ -289,7 +290,7 @@ class Visible:
     def _parameter(
         self, path: str, component: Component, name: str, declaration: Parameter
     ) -> Iterator[ScalarVariable]:
-        full = ".".join(filter(None, (path, name)))
+        full = joined(path, name)
         if declaration.structural:
             yield from self._structural(full, component, name, declaration)
             return
@@ -299,7 +300,7 @@ class Visible:
         parameters = self.formulation.parameters
         sources = parameters.sources(component.plain_symbol(name))
         own = parameters.own(component.plain_symbol(name))  # others it passes on
-        said = _said(declaration.doc, type, declaration.min, declaration.max)
+        said = self._said(declaration.doc, type, declaration.min, declaration.max)
         for (label, element), index in zip(scalars_of(full, component.shape_of(name)), sources, strict=True):
             if isinstance(index, float):
                 yield _scalar(label, said, **_CONSTANT, start=index, element=element)
@@ -323,34 +324,43 @@ class Visible:
         value, base = component.value(name), declaration.type.base
         flat = np.ravel(value, order="F") if isinstance(value, np.ndarray | tuple | list) else [value]
         kind = {"Real": float, "Integer": int, "Boolean": bool, "String": str}[base]
-        said = _said(declaration.doc, declaration.type)
+        said = self._said(declaration.doc, declaration.type)
         attributes: dict[str, Any] = {**_CONSTANT, "structural": True}
         for (label, element), v in zip(scalars_of(full, np.shape(value)), flat, strict=True):
             yield _scalar(label, said, **attributes, start=kind(v), element=element)
 
     def _values(self, path: str, entry: Seen) -> Iterator[ScalarVariable]:
         name, type, doc, shape, _, own = entry
-        full = ".".join(filter(None, (path, name)))
-        component, used = self.formulation.values.flat.components[path], self._used_starts
+        component = self.formulation.values.flat.components[path]
         declaration = component.variable(name)
         places = self.places.elements[(path, name)]
-        starts = [None if declaration is None else used.get((path, name, i)) for i in range(len(places))]
+        used = {} if declaration is None else self._used_starts.get((path, name), {})
+        starts = [used.get(i) for i in range(len(places))]
         nominal = type.nominal if declaration is None else declaration.nominal(component)
-        told = self._nominal(starts) if type.base == "Real" else None
-        said = _said(doc, type)
-        labels = scalars_of(full, shape)
+        told = self._nominal(used.values()) if used and type.base == "Real" else None
+        said = self._said(doc, type)
+        labels = scalars_of(joined(path, name), shape)
         for (label, element), place, start in zip(labels, places, starts, strict=True):
             yield self._value(label, said, place, start, nominal, told, own or element)
 
-    def _nominal(self, starts: Iterable[StartValue | None]) -> float | None:
+    def _nominal(self, starts: Iterable[StartValue]) -> float | None:
         """Magnitude that start values of a vector tell: their greatest power of ten; None below 10, FMI assumes 1."""
-        numbers = [self.formulation.parameters.number_of(start.start) for start in starts if start is not None]
+        numbers = [self.formulation.parameters.number_of(start.start) for start in starts]
         greatest = max((abs(self.formulation.parameters.defaults[n]) for n in numbers if n is not None), default=0.0)
         return 10.0 ** math.floor(math.log10(greatest)) if 10.0 <= greatest < math.inf else None
 
     @functools.cached_property
-    def _used_starts(self) -> dict[tuple[str, str, int], StartValue]:
-        return self.formulation.starts.used
+    def _used_starts(self) -> dict[tuple[str, str], dict[int, StartValue]]:
+        """(path, name) of variables -> start values by element, of those that have an effect."""
+        found: dict[tuple[str, str], dict[int, StartValue]] = {}
+        for (path, name, i), start in self.formulation.starts.used.items():
+            found.setdefault((path, name), {})[i] = start
+        return found
+
+    @functools.cached_property
+    def _said(self) -> Callable[..., dict[str, Any]]:
+        """What is said of all scalars of variables that are declared alike."""
+        return functools.cache(_said)
 
     def _value(
         self,
