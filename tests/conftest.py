@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import os
 import pathlib
+import shlex
+import shutil
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -19,6 +22,15 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 # What is compiled here is kept here: other checkouts, and the user's own builds, do not push it out of its folder.
 os.environ.setdefault("MBFMU_CACHE", str(ROOT / "build" / "cache"))
+
+# Most of what is compiled here runs for some milliseconds: it is compiled without optimisation, in half the time, with
+# clang in a quarter. What uses the fixtures `users_compiler` and `as_users_compile` is compiled as elsewhere.
+COMPILER = next(filter(None, map(shutil.which, ("clang", "cc", "gcc"))), None)
+if os.name == "posix" and COMPILER is not None and "CC" not in os.environ:
+    UNOPTIMIZED = shlex.join([str(ROOT / "tests" / "unoptimized"), COMPILER])
+    os.environ["CC"] = UNOPTIMIZED
+else:
+    UNOPTIMIZED = None
 
 #: CPU seconds from which a test function, with all its cases, is to be marked `slow`.
 SLOW_FROM = 1.0
@@ -128,6 +140,27 @@ def root() -> pathlib.Path:
 
 
 @pytest.fixture(scope="session")
+def as_users_compile() -> Callable[[], contextlib.AbstractContextManager[None]]:
+    """Return a context manager in which C is compiled as for users, by the compiler and with the options of theirs."""
+
+    @contextlib.contextmanager
+    def without() -> Iterator[None]:
+        with pytest.MonkeyPatch.context() as patch:
+            if os.environ.get("CC") == UNOPTIMIZED:
+                patch.delenv("CC", raising=False)
+            yield
+
+    return without
+
+
+@pytest.fixture
+def users_compiler(as_users_compile: Callable[[], contextlib.AbstractContextManager[None]]) -> Iterator[None]:
+    """Compile C as for users in this test."""
+    with as_users_compile():
+        yield
+
+
+@pytest.fixture(scope="session")
 def gallery_system() -> Callable[[str], Any]:
     """Return a function that gives the System of an assembly of the gallery, derived once in a process."""
     from mbfmu.dynamics.system import System
@@ -138,13 +171,16 @@ def gallery_system() -> Callable[[str], Any]:
 
 @pytest.fixture(scope="session")
 def gallery_fmu(
-    gallery_system: Callable[[str], Any], tmp_path_factory: pytest.TempPathFactory
+    gallery_system: Callable[[str], Any],
+    tmp_path_factory: pytest.TempPathFactory,
+    as_users_compile: Callable[[], contextlib.AbstractContextManager[None]],
 ) -> Callable[..., pathlib.Path]:
     """Return a function of a name of the gallery and options of `build` that gives the FMU: it is not to be changed."""
     from mbfmu.export.build import build
 
     @functools.cache
     def get(name: str, **options: Any) -> pathlib.Path:
-        return build(gallery_system(name), tmp_path_factory.mktemp("gallery") / f"{name}.fmu", **options)
+        with as_users_compile():
+            return build(gallery_system(name), tmp_path_factory.mktemp("gallery") / f"{name}.fmu", **options)
 
     return get

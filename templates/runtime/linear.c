@@ -7,7 +7,7 @@
 
 /* The factorisation is most of the time where a mechanism has loops: gcc is to vectorise it, which it does not do by
    itself at the levels that equations are compiled with. Small matrices gain from copies for their sizes alone. */
-#if !defined __GNUC__ || defined __clang__
+#if !defined __GNUC__ || defined __clang__ || !defined __OPTIMIZE__
 #define INNERMOST
 #elif defined WRITTEN_OUT
 #define INNERMOST __attribute__((noclone)) /* A is factorised by what is written out */

@@ -3,8 +3,12 @@
 #ifndef OPTIMIZE_H
 #define OPTIMIZE_H
 
-/* What lies between these two is called a few times in a run, and made small; it is no part of any loop. */
-#if defined __clang__
+/* What lies between these two is called a few times in a run, and made small; it is no part of any loop. Where nothing
+   is optimised (-O0: debuggers, sanitizers), this is not, either: compilers take three times as long for it. */
+#if !defined __OPTIMIZE__
+#define SMALL
+#define QUICK
+#elif defined __clang__
 #define SMALL _Pragma("clang attribute push (__attribute__((minsize)), apply_to = function)")
 #define QUICK _Pragma("clang attribute pop")
 #elif defined __GNUC__

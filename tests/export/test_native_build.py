@@ -33,6 +33,8 @@ from mbfmu.runtime.compilers import (
 
 GUID = "{0123}"
 
+pytestmark = pytest.mark.usefixtures("users_compiler")
+
 
 @pytest.fixture
 def built(system, tmp_path):

@@ -11,6 +11,8 @@ import pytest
 
 from mbfmu.runtime.compilers import find_compiler
 
+pytestmark = pytest.mark.usefixtures("users_compiler")
+
 MODEL = """
 from mbfmu import Assembly
 from mbfmu.components import Body, Revolute, World, rotational

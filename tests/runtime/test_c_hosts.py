@@ -16,7 +16,10 @@ from mbfmu.runtime import build
 from mbfmu.runtime.compilers import find_compiler
 from mbfmu.runtime.references import value_references
 
-pytestmark = pytest.mark.skipif(find_compiler() is None, reason="no C compiler")
+pytestmark = [
+    pytest.mark.skipif(find_compiler() is None, reason="no C compiler"),
+    pytest.mark.usefixtures("users_compiler"),
+]
 
 
 @pytest.fixture(params=FMUS)

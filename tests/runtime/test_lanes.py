@@ -259,6 +259,7 @@ def test_lanes_that_a_machine_has_not():
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("users_compiler")
 def test_lanes_have_no_undefined_behaviour(tmp_path):
     """Of a model with constraints, blocks, switches and a free parameter, and of a loop with events."""
     engine = mbfmu.System.of(mbfmu.load("engine_1b"))
@@ -280,6 +281,7 @@ def test_lanes_have_no_undefined_behaviour(tmp_path):
 
 @pytest.mark.slow
 @NEEDS_COMPILER
+@pytest.mark.usefixtures("users_compiler")
 def test_the_library_compiles_without_warnings(tmp_path):
     build.write_sources(tmp_path)
     flags = ["-std=c99", "-O1", "-fPIC", "-Wall", "-Wextra", "-Werror", "-Wno-unused-function"]
