@@ -371,7 +371,8 @@ def run(
     places, columns = np.unique([place(v) for v in moving], return_inverse=True)
     series = np.empty((grid.size, places.size))
     ended: str | None = None
-    hidden = _Hidden(equations.name, [v for v in numeric if v not in moving and v.store != "constant"])
+    seen = {variable.name for variable in moving}
+    hidden = _Hidden(equations.name, [v for v in numeric if v.name not in seen and v.store != "constant"])
     chunks = min(_CHUNKS_SHOWN if progress else _CHUNKS, grid.size - 1)
     for part in np.array_split(np.arange(grid.size), chunks):
         rows = one.rows(grid[part], places, driven)
@@ -385,7 +386,8 @@ def run(
         if progress is not None:
             progress(float((grid[part[-1]] - start) / (stop - start)))
     _check_finite(equations.name, grid, series, moving, columns)
-    switched = {v.name: series[:, k] for v, k in zip(moving, columns.ravel(), strict=True) if v in switching}
+    own = {variable.name for variable in switching}
+    switched = {v.name: series[:, k] for v, k in zip(moving, columns.ravel(), strict=True) if v.name in own}
     constant = np.array([float(v.start or 0.0) for v in recorded if v.store == "constant"])
     still, varying = iter(np.repeat(constant[:, None], grid.size, axis=1)), iter(columns.ravel())
     named = {v.name: next(still) if v.store == "constant" else series[:, next(varying)] for v in recorded}
