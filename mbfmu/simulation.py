@@ -6,7 +6,6 @@ import dataclasses
 import functools
 import os
 import pathlib
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, cast
 
@@ -26,6 +25,7 @@ from mbfmu.sources import is_fmu, resolved
 
 if TYPE_CHECKING:
     from mbfmu.modeling.assembly import Assembly
+    from mbfmu.scene.page import Recorded
 
 __all__ = ["Result", "simulate"]
 
@@ -143,7 +143,8 @@ def simulate(
         "events": events,
     }
     result.figures = drawable(getattr(system, "figures", ()), result)
-    result.animation = functools.partial(_animated, result, assembly, again)
+    result.again = functools.partial(_again, result, assembly, again)
+    result.animation = functools.partial(_animated, result)
     return result
 
 
@@ -171,20 +172,25 @@ def _of_fmu(
     return fmu.simulate(times, values, names, signals_of(fmu, inputs, times, interpolation), tolerance)
 
 
-def _animated(
-    result: Result, assembly: Assembly | System, arguments: Mapping[str, Any], path: str | os.PathLike[str] | None
-) -> Any:
-    """Run again what gave a result, with what an animation needs, and write it; a page for notebooks without a path."""
-    from mbfmu.scene.writing import Page, check_target, needed_variables, write_animation
+def _again(result: Result, assembly: Assembly | System, arguments: Mapping[str, Any], target: pathlib.Path) -> Recorded:
+    """Run again what gave a result, with what an animation needs."""
+    from mbfmu.scene.page import Recorded
+    from mbfmu.scene.writing import needed_variables
 
-    with tempfile.TemporaryDirectory() as folder:
-        target = check_target(pathlib.Path(folder) / "animation.html" if path is None else pathlib.Path(path))
-        system = System.of(assembly, scene=True)
-        names = [name for name in result.names if name != "time"]
-        again = simulate(system, **arguments, outputs=[*needed_variables(system, target), *names])
-        if again.time.size != result.time.size or not all(
-            np.allclose(again[name], result[name], rtol=1e-6, atol=1e-9, equal_nan=True) for name in names
-        ):
-            raise ModelError(f"{result.model}: the assembly was changed since this run; simulate it again")
-        write_animation(system, again, target)
-        return target if path is not None else Page(target.read_text(encoding="utf-8"))
+    system = System.of(assembly, scene=True)
+    names = [name for name in result.names if name != "time"]
+    again = simulate(system, **arguments, outputs=[*needed_variables(system, target), *names])
+    if again.time.size != result.time.size or not all(
+        np.allclose(again[name], result[name], rtol=1e-6, atol=1e-9, equal_nan=True) for name in names
+    ):
+        raise ModelError(f"{result.model}: the assembly was changed since this run; simulate it again")
+    return Recorded(system, again)
+
+
+def _animated(result: Result, path: str | os.PathLike[str] | None) -> Any:
+    """Write the animation of a result; a page for notebooks without a path."""
+    from mbfmu.scene.writing import shown, write_runs
+
+    assert result.again is not None
+    again = result.again
+    return shown(path, lambda target: write_runs({result.model: again(target)}, target))

@@ -83,6 +83,21 @@ def is_fmu(model: Any) -> bool:
     return isinstance(model, str | os.PathLike) and os.fspath(model).endswith(".fmu")
 
 
+def name_of(source: str | os.PathLike[str]) -> str:
+    """The name of its own that a source has: that of its class, its file, or in the gallery."""
+    text = os.fspath(source)
+    is_file = text.endswith((".py", ".fmu", ".ssp", *importers.IMPORTERS, ".toml"))
+    return re.sub(r"\W", "_", pathlib.Path(text).stem if is_file else text.rpartition(":")[2])
+
+
+def named(text: str) -> tuple[str, str]:
+    """Split `name=source`; without a name it is the source's own."""
+    name, equals, source = text.partition("=")
+    if equals and not pathlib.Path(text).exists():
+        return name.strip(), source.strip()
+    return name_of(text), text
+
+
 def parse_setting(setting: str) -> tuple[str, Any]:
     """Split `name=value`; the value is a TOML value (`2.5`, `true`, `[0, 1, 0]`), else the text itself."""
     name, equals, text = setting.partition("=")

@@ -19,6 +19,7 @@ import typer
 
 from mbfmu import printing
 from mbfmu.cli import completion, facts, flex, report, studies
+from mbfmu.cli.animating import animate as write_animation
 from mbfmu.cli.help import HELP, Command
 from mbfmu.cli.options import (
     SOURCE_HELP,
@@ -44,10 +45,9 @@ from mbfmu.cli.options import (
 from mbfmu.cli.reading import read_source, takes_reader_options
 from mbfmu.cli.systems import (
     Stepping,
-    animate_system,
     check_options,
     facts_of,
-    open_system,
+    opened,
     problems_of,
     read_elements,
     simulate_system,
@@ -57,7 +57,6 @@ from mbfmu.errors import MbfmuError
 from mbfmu.version import __version__
 
 if TYPE_CHECKING:
-    from mbfmu.cosimulation import Package
     from mbfmu.dynamics.system import System
     from mbfmu.runtime.result import Result
 
@@ -317,17 +316,6 @@ def simulate(
     show_result(result, files, plot, table, as_json, variables is not None)
 
 
-@contextlib.contextmanager
-def opened(source: str) -> Iterator[Package]:
-    """Read a system, with what goes on shown, and tell what was left out."""
-    with contextlib.ExitStack() as stack:
-        with printing.working("Reading the system") as progress:
-            package = stack.enter_context(open_system(source, progress))
-        for note in package.notes:
-            printing.warned(note)
-        yield package
-
-
 def show_result(
     result: Result,
     files: Mapping[pathlib.Path, str],
@@ -359,7 +347,14 @@ def show_result(
 @app.command(epilog=example("mbfmu animate double_pendulum -o motion.html"))
 @takes_reader_options
 def animate(
-    source: Source,
+    source: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="[NAME=]SOURCE...",
+            help=f"{SOURCE_HELP} Also FMUs of mbfmu, .ssp and system.toml. Several are compared.",
+            autocompletion=completion.sources,
+        ),
+    ],
     output: Annotated[
         pathlib.Path | None,
         typer.Option(
@@ -383,6 +378,13 @@ def animate(
     colors: Annotated[
         str, typer.Option(metavar="calm|modelica", help="Colours of a page: toned, or Modelica's.")
     ] = "calm",
+    side_by_side: Annotated[
+        bool,
+        typer.Option(
+            "--side-by-side",
+            help="Several sources begin in views of their own; default: one over the other, translucent.",
+        ),
+    ] = False,
     open_page: OpenPage = False,
     communication_step: CommunicationStep = None,
     scheme: Scheme = None,
@@ -392,51 +394,14 @@ def animate(
     *,
     options: dict[str, Any],
 ) -> None:
-    """Run an assembly, an FMU of mbfmu or a system of such FMUs, and write its motion as a page or a glTF file."""
+    """Run an assembly, an FMU of mbfmu or a system of such FMUs, and write its motion as a page or a glTF file.
+
+    Several sources are compared on one page. With -p soft.damper.d=0.1, the source that is named soft has this value.
+    """
     how = Stepping(
         start, stop, communication_step, interval, tolerance, inputs, held, scheme, threads, processes, limit
     )
-    if check_options(source, how, {"solver": solver, "live": live, **options}):
-        with opened(source) as package, printing.running(f"Running {package.structure.name}") as done:
-            file = animate_system(package, output, parameter, how, colors, done)
-        report.built(file)
-        printing.opened(file, open_page)
-        return
-    run: dict[str, Any] = {
-        "start_time": start,
-        "tolerance": tolerance,
-        "interval": interval,
-        "solver": solver,
-        "inputs": inputs,
-        "interpolation": "held" if held else "linear",
-        "live": live,
-        "colors": colors,
-    }
-    if source.endswith(".fmu"):
-        with printing.working(f"Running {source}"):
-            from mbfmu.animation import animate as write_animation
-            from mbfmu.sources import parse_settings
-
-            run["start_values"] = parse_settings(parameter) or None
-            target = output or pathlib.Path(f"{pathlib.Path(source).stem}.html")
-            file = write_animation(source, target, stop, **run)
-        report.built(file)
-        printing.opened(file, open_page)
-        return
-    with printing.working("Reading the assembly") as progress:
-        assembly = read_source(source, parameter, options)
-        progress("Deriving the equations of motion")
-        from mbfmu.animation import animate as write_animation
-        from mbfmu.dynamics.system import System
-        from mbfmu.export.model_description import model_identifier
-        from mbfmu.scene.writing import check_target
-
-        target = check_target(output or pathlib.Path(f"{model_identifier(assembly.name)}.html"))
-        # a live page takes the assembly itself: its bodies can be dragged
-        model = assembly if live else System.of(assembly, scene=True, progress=progress)
-    with printing.running(f"Running {assembly.name}") as done:
-        file = write_animation(model, target, stop, progress=done, **run)
-    report.notes(assembly)
+    file = write_animation(source, output, parameter, how, solver, options, live, colors, side_by_side)
     report.built(file)
     printing.opened(file, open_page)
 
@@ -516,13 +481,7 @@ def validate(
     if problems:
         raise typer.Exit(1)
     if open_page:
-        if file.suffix == ".ssp":
-            with opened(str(file)) as package:
-                page = animate_system(package, None, (), Stepping())
-        else:
-            from mbfmu.animation import animate as write_animation
-
-            page = write_animation(str(file), pathlib.Path(f"{file.stem}.html"))
+        page = write_animation([str(file)], None, (), Stepping(), None, {})
         if not as_json:
             report.built(page)
         printing.opened(page, open_page)

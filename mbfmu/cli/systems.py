@@ -6,11 +6,11 @@ import contextlib
 import dataclasses
 import functools
 import pathlib
-import re
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from mbfmu import printing
 from mbfmu.errors import MbfmuError, ModelError
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from mbfmu.cosimulation.system_file import SystemFile
     from mbfmu.modeling import Assembly
     from mbfmu.runtime.variables import ScalarVariable
+    from mbfmu.scene.page import Recorded
 
 
 @dataclasses.dataclass(frozen=True)
@@ -46,12 +47,12 @@ def read_elements(elements: Sequence[str], connect: Sequence[str]) -> System:
     pairs = [_pair(text) for text in connect]
     described = _system_file(elements)
     if described is None:
-        named = [_named(text) for text in elements]
-        names = [name for name, _ in named]
+        found = [sources.named(text) for text in elements]
+        names = [name for name, _ in found]
         for name in names:
             if names.count(name) > 1:
                 raise ModelError(f"{name}: two elements have this name; write left={name} right={name}")
-        described = SystemFile("_".join(names), dict(named), None, None)
+        described = SystemFile("_".join(names), dict(found), None, None)
     loaded = {
         name: source if source.endswith(".fmu") else sources.load(source) for name, source in described.elements.items()
     }
@@ -72,15 +73,6 @@ def _pair(text: str) -> tuple[str, str]:
     if not (a.strip() and b.strip()):
         raise ModelError(f"--connect {text}: write it as A.FLANGE=B.FLANGE, for example powertrain.axis1=car.axis1")
     return a.strip(), b.strip()
-
-
-def _named(text: str) -> tuple[str, str]:
-    """Split `name=source`; without a name it is the source's own: class, file or gallery name."""
-    name, equals, source = text.partition("=")
-    if equals:
-        return name.strip(), source.strip()
-    own = text.rpartition(":")[2] if not text.endswith((".py", ".toml", ".fmu")) else pathlib.Path(text).stem
-    return re.sub(r"\W", "_", own), text
 
 
 def is_system(source: str) -> bool:
@@ -122,6 +114,17 @@ def open_system(source: str, progress: Callable[[str], None]) -> Iterator[Packag
                 files[name] = pathlib.Path(element)
         structure = SystemStructure.of(files, system.connect, system.name)
         yield Package(structure, {}, None, system.stop_time, ())
+
+
+@contextlib.contextmanager
+def opened(source: str) -> Iterator[Package]:
+    """Read a system, with what goes on shown, and tell what was left out."""
+    with contextlib.ExitStack() as stack:
+        with printing.working("Reading the system") as progress:
+            package = stack.enter_context(open_system(source, progress))
+        for note in package.notes:
+            printing.warned(note)
+        yield package
 
 
 def _told(progress: Callable[[str], None], name: str, text: str) -> None:
@@ -303,22 +306,21 @@ def problems_of(path: pathlib.Path) -> list[str]:
     return problems
 
 
-def animate_system(
+def record_system(
     package: Package,
-    output: pathlib.Path | None,
+    target: pathlib.Path,
     settings: Sequence[str],
     how: Stepping,
-    colors: str = "calm",
     progress: Callable[[float], None] | None = None,
-) -> pathlib.Path:
-    """Write the motion of a system: what its FMUs that have scenes draw, in one world."""
+) -> Recorded:
+    """Run a system with what an animation takes: what its FMUs that have scenes draw, in one world."""
     from mbfmu.animation import read_subject
     from mbfmu.fmi.foreign import Foreign
+    from mbfmu.scene.page import Recorded
     from mbfmu.scene.subject import together
-    from mbfmu.scene.writing import check_target, needed_variables, write_animation
+    from mbfmu.scene.writing import needed_variables
 
     structure = package.structure
-    target = check_target(output or pathlib.Path(f"{structure.name}.html"))
     fmus = {name: Foreign(file) for name, file in structure.files.items()}
     subjects, without = {}, []
     for name, fmu in fmus.items():
@@ -334,5 +336,4 @@ def animate_system(
     if how.communication_step is None and how.longest is None:
         how = dataclasses.replace(how, longest=(end - start) / 300)
     how = dataclasses.replace(how, stop=end)
-    result = simulate_system(package, settings, how, needed_variables(whole, target), progress)
-    return write_animation(whole, result, target, colors)
+    return Recorded(whole, simulate_system(package, settings, how, needed_variables(whole, target), progress))

@@ -171,7 +171,7 @@ def _multiply(a: Bounds, b: Bounds) -> Bounds:
     if _is_point(b):
         return _point(a[0] * b[0])
     if a[0].is_constant():
-        first, second = (b if float(a[0]) >= 0 else b[::-1])
+        first, second = b if float(a[0]) >= 0 else b[::-1]
         return a[0] * first, a[0] * second
     one, other = a[0] * b[0], a[0] * b[1]
     return ca.fmin(one, other), ca.fmax(one, other)

@@ -122,7 +122,9 @@ class Result(Mapping[str, np.ndarray]):
         self.figures: tuple[Proposed, ...] = ()
         #: What switched, when and to what, where `mbfmu.simulate(..., events=True)` was asked for it.
         self.events: tuple[SwitchEvent, ...] = ()
-        #: Writes the run as an animation; `mbfmu.simulate` gives it.
+        #: Runs the model again, with what an animation into a file takes, and what writes that; `mbfmu.simulate` gives
+        #: both.
+        self.again: Callable[[pathlib.Path], Any] | None = None
         self.animation: Callable[[str | os.PathLike[str] | None], Any] | None = None
 
     @property

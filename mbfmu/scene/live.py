@@ -13,7 +13,7 @@ from mbfmu.fmi.variables import Scalar
 from mbfmu.runtime.contract import DESCRIPTOR_FILE
 from mbfmu.runtime.result import Result
 from mbfmu.scene.grips import Grip
-from mbfmu.scene.page import Packed, page, page_model
+from mbfmu.scene.page import Packed, changing_colours, page, page_model
 from mbfmu.scene.ranges import range_of
 from mbfmu.scene.scene_file import shape_entry
 from mbfmu.scene.subject import Subject
@@ -70,13 +70,14 @@ def write_live_page(
         "tolerance": tolerance or 0.0,
         "shapes": [shape_entry(shape) for shape in subject.scene.shapes],
         "quantities": {name: elements[name].reference for name in names},
+        "changing_colours": changing_colours(subject),
         "settables": _settables(own.values(), subject, efforts or {}),
         "grips": [told for grip in grips if (told := grip.entry(elements))],
     }
     at = np.linspace(0, result.time.size - 1, _POSES).round().astype(int)
     poses = np.array([np.asarray(result[name])[at] for name in names], dtype=np.float32).reshape(len(names), at.size).T
     data = {"series": Packed(np.ascontiguousarray(poses).tobytes()), "glb": Packed(glb), "wasm": Packed(wasm)}
-    return page(subject, model, data | {"fmu": Packed(fmu.read_bytes(), as_it_is=True)})
+    return page(subject.name, model, data | {"fmu": Packed(fmu.read_bytes(), as_it_is=True)})
 
 
 def _settables(elements: Iterable[Scalar], subject: Subject, efforts: Mapping[str, float]) -> list[dict[str, Any]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import dataclasses
+import functools
 import gzip
 import html
 import json
@@ -14,13 +15,14 @@ from typing import Any
 
 import numpy as np
 
+from mbfmu.dynamics.showing.scene import Quantity
 from mbfmu.errors import MbfmuError
 from mbfmu.modeling.units import conversion
 from mbfmu.runtime.result import Result
 from mbfmu.runtime.variables import ScalarVariable
 from mbfmu.scene import bundle
 from mbfmu.scene.gltf import NodeTrack, write_glb
-from mbfmu.scene.motion import Motion, largest_turn
+from mbfmu.scene.motion import Motion, largest_turn, motion
 from mbfmu.scene.subject import Subject, result_variables
 from mbfmu.version import __version__
 
@@ -33,6 +35,16 @@ _SPEEDS = (0.01, 0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 5.0, 10.0)
 _TO_THE_EYE = 60.0
 #: How pages show Modelica's colours: toned, or as they are.
 COLORS = ("calm", "modelica")
+
+
+def check_colors(colors: str) -> None:
+    """Refuse a way of showing colours that there is not.
+
+    Raises:
+        MbfmuError: it is none of COLORS.
+    """
+    if colors not in COLORS:
+        raise MbfmuError(f"colors = {colors!r:.60}: pages have {' or '.join(map(repr, COLORS))}")
 
 
 def viewer() -> str:
@@ -62,18 +74,74 @@ class Packed:
         return base64.b64encode(content).decode("ascii")
 
 
-def write_page(subject: Subject, result: Result, moved: Motion, colors: str = "calm") -> str:
-    """Return the page of a run.
+@dataclasses.dataclass(frozen=True)
+class Recorded:
+    """A model with its scene, and a run with all that is drawn and plotted of it."""
+
+    subject: Subject
+    result: Result
+
+    @functools.cached_property
+    def moved(self) -> Motion:
+        """Its motion."""
+        assert self.subject.scene is not None
+        return motion(self.subject.scene, self.result.time, self.result)
+
+
+def write_page(runs: Mapping[str, Recorded], colors: str = "calm", side_by_side: bool = False) -> str:
+    """Return the page of a run, or of several on one clock.
 
     Args:
-        subject: the system with its scene.
-        result: its run, with the variables to be plotted.
-        moved: its motion.
+        runs: by the names that the page has for them.
         colors: one of COLORS.
+        side_by_side: several begin in views of their own, not one over the other.
 
     Raises:
         MbfmuError: the page's program is missing.
     """
+    models = [
+        page_model(run.subject, run.result, largest_turn(run.moved), colors, known=run.result)[1]
+        for run in runs.values()
+    ]
+    listed, model = united(models)
+    model |= {"runs": [], "side_by_side": side_by_side}
+    data: dict[str, Packed] = {}
+    for number, (name, run) in enumerate(runs.items()):
+        told, packed = recording(run, [entry["name"] for entry in listed], _NUMBERS // len(runs))
+        model["runs"].append({"name": name, **told})
+        data |= {f"{key}{number}": Packed(content) for key, content in packed.items()}
+    return page(model["name"], model, data)
+
+
+def united(models: Sequence[dict[str, Any]]) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """The variables and everything else of models that a page compares: what any of them has, once."""
+    whole = dict(models[0])
+    entries: dict[str, dict[str, Any]] = {}
+    plotted: dict[str, None] = {}
+    components: dict[str, Any] = {}
+    for model in models:
+        entries = {entry["name"]: entry for entry in model["variables"]} | entries
+        plotted |= dict.fromkeys(model["variables"][index]["name"] for index in model["plots"])
+        components = model["components"] | components
+    names = list(dict.fromkeys(entry["name"] for model in models for entry in model["variables"]))
+    listed = [entries[name] for name in names]
+    whole |= {
+        "name": ", ".join(dict.fromkeys(model["name"] for model in models)),
+        "falls": any(model["falls"] for model in models),
+        "drawn": any(model["drawn"] for model in models),
+        "start": min(model["start"] for model in models),
+        "stop": max(model["stop"] for model in models),
+        "speed": min(model["speed"] for model in models),
+        "components": components,
+        "variables": listed,
+        "plots": [names.index(name) for name in plotted],
+    }
+    return listed, whole
+
+
+def recording(run: Recorded, names: Sequence[str], most: int) -> tuple[dict[str, Any], dict[str, bytes]]:
+    """What a page is told of a run, and its data; of the variables with these names as many as have room in `most`."""
+    result, moved = run.result, run.moved
     time = np.asarray(result.time)
     at = np.unique(np.linspace(0, time.size - 1, min(time.size, _POINTS)).round().astype(int))
     columns: dict[bytes, int] = {}
@@ -87,21 +155,25 @@ def write_page(subject: Subject, result: Result, moved: Motion, colors: str = "c
             data.append(values)
         return columns[key]
 
-    assert subject.scene is not None
+    assert run.subject.scene is not None
     tracks: list[NodeTrack] = []
-    glb = write_glb(moved, subject.scene.up, subject.name, apart=tracks)
-    listed, model = page_model(subject, result, largest_turn(moved), colors, known=result)
-    motion, model["motion"] = moving(moved.time, tracks, moved.size)
-    colours = {q for _, quantities in model["changing_colours"] for q in quantities if isinstance(q, str)}
-    model["quantities"] = {name: column(name) for name in sorted(colours)}
-    kept = []
-    for entry in listed:
-        if len(data) * at.size <= _NUMBERS:
-            kept.append(entry | {"column": column(entry["name"])})
+    glb = write_glb(moved, run.subject.scene.up, run.subject.name, apart=tracks)
+    tracked, told = moving(moved.time, tracks, moved.size)
+    colours = changing_colours(run.subject)
+    quantities = {q: column(q) for _, color in colours for q in color if isinstance(q, str)}
+    places = [column(name) if name in result and len(data) * at.size <= most else None for name in names]
     numbers, levels = quantised(np.array(data).reshape(len(data), at.size))
-    model |= {"points": int(at.size), "variables": kept, "times": time[at].tolist(), "levels": levels}
-    model["plots"] = [i for i in model["plots"] if i < len(kept)]
-    return page(subject, model, {"glb": Packed(glb), "motion": Packed(motion), "series": Packed(numbers)})
+    return {
+        "start": float(time[0]),
+        "stop": float(time[-1]),
+        "points": int(at.size),
+        "times": time[at].tolist(),
+        "levels": levels,
+        "columns": places,
+        "motion": told,
+        "quantities": quantities,
+        "changing_colours": colours,
+    }, {"glb": glb, "motion": tracked, "series": numbers}
 
 
 #: Levels between the least and the greatest value of a curve: finer than the digits that a page shows.
@@ -182,15 +254,20 @@ def page_model(
         "components": {path: [kind, text] for path, kind, text in subject.components},
         "variables": listed,
         "plots": _plots(listed, subject.variables),
-        "changing_colours": [
-            [f"{shape.component}.{shape.name}", shape.color]
-            for shape in shapes
-            if any(isinstance(q, str) for q in shape.color)
-        ],
     }
 
 
-def page(subject: Subject, model: Mapping[str, Any], data: Mapping[str, Packed]) -> str:
+def changing_colours(subject: Subject) -> list[tuple[str, tuple[Quantity, ...]]]:
+    """The shapes that change their colour as a whole, with what follows what."""
+    shapes = subject.scene.shapes if subject.scene else ()
+    return [
+        (f"{shape.component}.{shape.name}", shape.color)
+        for shape in shapes
+        if any(isinstance(q, str) for q in shape.color)
+    ]
+
+
+def page(title: str, model: Mapping[str, Any], data: Mapping[str, Packed]) -> str:
     """Return the page with a model and other data.
 
     Raises:
@@ -200,7 +277,7 @@ def page(subject: Subject, model: Mapping[str, Any], data: Mapping[str, Packed])
     packed["viewer"] = Packed(viewer().encode())
     texts = {
         "version": html.escape(__version__),
-        "title": html.escape(subject.name),
+        "title": html.escape(title),
         "data": "\n".join(f'<script type="text/plain" id="{name}">{d.text()}</script>' for name, d in packed.items()),
     }
     return string.Template((bundle.SOURCES / "page.html").read_text(encoding="utf-8")).substitute(texts)

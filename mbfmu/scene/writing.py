@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import html
+import os
 import pathlib
+import tempfile
+from collections.abc import Callable, Mapping
 
 from mbfmu.errors import MbfmuError
+from mbfmu.runtime import arguments
 from mbfmu.runtime.result import Result
 from mbfmu.scene.gltf import write_glb
-from mbfmu.scene.motion import motion
-from mbfmu.scene.page import viewer, write_page
+from mbfmu.scene.page import Recorded, viewer, write_page
 from mbfmu.scene.subject import Subject, result_variables
 
 #: What can be written.
@@ -52,13 +55,28 @@ def needed_variables(system: Subject, path: pathlib.Path) -> list[str]:
 
 def write_animation(system: Subject, result: Result, path: pathlib.Path, colors: str = "calm") -> pathlib.Path:
     """Write a run with all `needed_variables`, a page in calm or Modelica's own colours, and return the path."""
-    assert system.scene is not None
-    moved = motion(system.scene, result.time, result)
+    return write_runs({system.name: Recorded(system, result)}, path, colors)
+
+
+def write_runs(
+    runs: Mapping[str, Recorded], path: pathlib.Path, colors: str = "calm", side_by_side: bool = False
+) -> pathlib.Path:
+    """Write a run, or a page of several by their names, and return the path."""
     if path.suffix.lower() == ".glb":
-        path.write_bytes(write_glb(moved, system.scene.up, system.name))
+        for run in runs.values():
+            assert run.subject.scene is not None
+            path.write_bytes(write_glb(run.moved, run.subject.scene.up, run.subject.name))
     else:
-        path.write_text(write_page(system, result, moved, colors), encoding="utf-8")
+        path.write_text(write_page(runs, colors, side_by_side), encoding="utf-8")
     return path
+
+
+def shown(path: str | os.PathLike[str] | None, write: Callable[[pathlib.Path], pathlib.Path]) -> pathlib.Path | Page:
+    """Write an animation to a path by a function, or return its page for a notebook where none is given."""
+    if path is not None:
+        return write(check_target(arguments.path(path, "path")))
+    with tempfile.TemporaryDirectory() as folder:
+        return Page(write(check_target(pathlib.Path(folder) / "animation.html")).read_text(encoding="utf-8"))
 
 
 class Page:

@@ -10,6 +10,7 @@ const byId = (id) => document.getElementById(id);
 const COLORS = ["#3b78b8", "#d0663b", "#4b9360", "#8c5fb0", "#c24f78", "#2f8a97", "#a98422", "#6b7682"];
 const LEFT = 58, RIGHT = 14; // of the curves' place, as CSS has it
 const FIRST = [6, 2]; // curves in a plot, and plots, which a page begins with
+const DASHES = [[], [6, 4], [2, 3], [9, 3, 2, 3]]; // of the lines of runs
 const MANY = 200; // variables that a search lists
 
 const digits = (value, resolution = 0) => {
@@ -40,9 +41,11 @@ export class Plots {
     return factor * value + offset;
   }
 
-  text(index, value) {
+  // The value of a variable in a run.
+  text(index, run, time) {
     const unit = this.unitOf(index), scale = this.model.variables[index].display?.scale?.[0] ?? 1;
-    return `${digits(this.shown(index, value), Math.abs(scale) * (this.motion.resolution?.(index) ?? 0))} ${unit}`.trim();
+    const value = this.shown(index, run.valueAt(index, time));
+    return `${digits(value, Math.abs(scale) * (run.resolution?.(index) ?? 0))} ${unit}`.trim();
   }
 
   // All outputs, as far as there is room.
@@ -84,18 +87,21 @@ export class Plots {
 
   makeChart(unit, isLast) {
     const members = this.chosen.filter((i) => this.unitOf(i) === unit);
+    const { runs } = this.motion, lines = members.flatMap((i) => runs.map((run, k) => [i, run, k]).filter(([, run]) => run.has(i)));
+    const values = lines.map(([i, run, k]) => [i, run, element("span", { className: "value" }), k]);
     const chips = members.map((i) => {
-      const value = element("span", { className: "value" });
-      const chip = element("button", { className: "chip", title: `${this.model.variables[i].description || this.model.variables[i].name}: click to remove`, onclick: () => this.toggle(i) },
-        element("i", {}), this.model.variables[i].name, value);
-      chip.querySelector("i").style.background = this.colourOf(i);
-      return [i, value, chip];
+      const own = values.filter(([index]) => index === i);
+      const shown = own.flatMap(([, { name }, value, k]) => (runs.length > 1 ? [stroke(this.colourOf(i), k), `${name} `, value] : [value]));
+      const first = runs.length > 1 ? [] : [stroke(this.colourOf(i), 0)];
+      const { name, description } = this.model.variables[i];
+      return element("button", { className: "chip", title: `${description || name}: click to remove`, onclick: () => this.toggle(i) },
+        ...first, element("span", {}, name), ...shown);
     });
-    const legend = element("div", { className: "legend" }, ...chips.map(([, , chip]) => chip), element("span", { className: "unit" }, unit || "1"));
+    const legend = element("div", { className: "legend" }, ...chips, element("span", { className: "unit" }, unit || "1"));
     const place = element("div", { className: "curves" }), box = element("div", { className: "plot" }, legend, place);
-    const entry = { box, members, chips, place, isLast, chart: null };
+    const entry = { box, lines, values, place, isLast, chart: null };
     const style = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
-    const line = { stroke: () => style("--line"), width: 1 };
+    const grid = { stroke: () => style("--line"), width: 1 };
     const font = "11px system-ui, sans-serif";
     entry.chart = new uPlot({
       width: this.width(), height: this.height(isLast),
@@ -110,11 +116,13 @@ export class Plots {
         },
       },
       scales: { x: { time: false, range: () => this.range() }, y: { range: (_, low, high) => around(low, high) } },
-      series: [{}, ...members.map((i) => ({ stroke: this.colourOf(i), width: 1.6, pxAlign: 0, points: { show: false }, label: this.model.variables[i].name }))],
+      series: [{}, ...lines.map(([i, , k]) => ({
+        stroke: this.colourOf(i), width: 1.6, dash: DASHES[k % DASHES.length], pxAlign: 0, spanGaps: true, points: { show: false }, label: this.model.variables[i].name,
+      }))],
       axes: [
-        { show: isLast, size: 30, font, stroke: () => style("--quiet"), grid: line, ticks: { ...line, size: 4 }, space: 70, gap: 3,
+        { show: isLast, size: 30, font, stroke: () => style("--quiet"), grid, ticks: { ...grid, size: 4 }, space: 70, gap: 3,
           values: (_, ticks) => ticks.map((value, k) => (k === ticks.length - 1 ? `${tick(value)} s` : tick(value))) },
-        { size: LEFT, font, stroke: () => style("--quiet"), grid: line, ticks: { show: false }, space: 20, gap: 6, values: (_, ticks) => ticks.map(tick) },
+        { size: LEFT, font, stroke: () => style("--quiet"), grid, ticks: { show: false }, space: 20, gap: 6, values: (_, ticks) => ticks.map(tick) },
       ],
       hooks: {
         setSelect: [(chart) => {
@@ -123,7 +131,7 @@ export class Plots {
         }],
         setCursor: [(chart) => this.write(entry, chart.cursor.left >= 0 ? chart.posToVal(chart.cursor.left, "x") : null)],
       },
-    }, this.data(members), place);
+    }, this.data(lines), place);
     entry.mark = element("div", { className: "mark" });
     const { over } = entry.chart; // the end of a drag does not come through as a click
     over.addEventListener("click", ({ clientX }) => this.seek(entry.chart.posToVal(clientX - over.getBoundingClientRect().left, "x")));
@@ -156,17 +164,23 @@ export class Plots {
     this.placeMark(this.now);
   }
 
-  data(members) {
-    const times = [], columns = members.map(() => []);
-    members.forEach((index, k) => this.motion.curve(index, (time, value) => {
-      if (!k) times.push(time);
-      columns[k].push(this.shown(index, value));
-    }));
-    return [times, ...columns];
+  data(lines) {
+    const tables = new Map(); // by run: times, and a column for each line
+    const columns = lines.map(([index, run]) => {
+      const isFirst = !tables.has(run), times = isFirst ? [] : tables.get(run), values = [];
+      tables.set(run, times);
+      run.curve(index, (time, value) => {
+        if (isFirst) times.push(time);
+        values.push(this.shown(index, value));
+      });
+      return [times, values];
+    });
+    if (tables.size === 1) return [columns[0][0], ...columns.map(([, values]) => values)];
+    return joined([...tables.values()], columns);
   }
 
   draw() {
-    for (const { chart, members } of this.charts) chart.setData(this.data(members), true);
+    for (const { chart, lines } of this.charts) chart.setData(this.data(lines), true);
   }
 
   // The picture's instant.
@@ -182,8 +196,8 @@ export class Plots {
     }
   }
 
-  write({ chips }, time) {
-    for (const [index, value] of chips) value.textContent = this.text(index, this.motion.valueAt(index, time ?? this.now, time !== null));
+  write({ values }, time) {
+    for (const [index, run, value] of values) value.textContent = this.text(index, run, time ?? this.now);
   }
 
   resize() {
@@ -226,6 +240,31 @@ export class Plots {
       if (!event.target.closest("#search")) list.hidden = true;
     });
     byId("zoomOut").addEventListener("click", () => this.zoomTo(null));
+  }
+}
+
+// A piece of the line of a run.
+function stroke(colour, run) {
+  const dash = DASHES[run % DASHES.length], made = element("i", { className: "stroke" });
+  const parts = dash.length ? dash.flatMap((length, k) => { // on and off, one after the other
+    const from = dash.slice(0, k).reduce((sum, one) => sum + one, 0), shade = k % 2 ? "transparent" : colour;
+    return [`${shade} ${from}px`, `${shade} ${from + length}px`];
+  }) : [`${colour} 0`, `${colour} 1px`];
+  made.style.background = `repeating-linear-gradient(90deg, ${parts.join(", ")})`;
+  return made;
+}
+
+// Columns over the times of all: null where a run has no such instant. An instant that is there twice, as at an event,
+// stays so.
+function joined(tables, columns) {
+  const at = new Map(tables.map((times) => [times, 0])), times = [], found = columns.map(() => []);
+  for (;;) {
+    let next = Infinity;
+    for (const [own, k] of at) if (k < own.length && own[k] < next) next = own[k];
+    if (next === Infinity) return [times, ...found];
+    times.push(next);
+    columns.forEach(([own, values], k) => found[k].push(own[at.get(own)] === next ? values[at.get(own)] : null));
+    for (const [own, k] of at) if (own[k] === next) at.set(own, k + 1);
   }
 }
 

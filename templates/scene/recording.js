@@ -1,4 +1,4 @@
-// A recorded run: keyframes for what is seen, columns of numbers for plots.
+// Recorded runs: what moves in them, and columns of numbers for plots; several on one clock.
 
 import { AnimationMixer } from "three";
 
@@ -67,14 +67,13 @@ class Tracks {
 }
 
 export class Recording {
-  static async open(model, gltf, motion, series) {
+  // `run` is what the page is told of it.
+  static async open(model, run, gltf, motion, series) {
     const recording = new Recording();
-    recording.model = model;
-    recording.times = model.times;
-    recording.columns = unquantised(series, model.levels, model.points);
-    recording.start = model.start;
-    recording.end = model.stop;
-    recording.tracks = await Tracks.of(model.motion, motion, gltf);
+    Object.assign(recording, { model, run, times: run.times, start: run.start, end: run.stop, name: run.name });
+    recording.columns = unquantised(series, run.levels, run.points);
+    recording.colours = run.changing_colours;
+    recording.tracks = await Tracks.of(run.motion, motion, gltf);
     if (gltf.animations.length) { // surfaces that change
       recording.mixer = new AnimationMixer(gltf.scene);
       recording.action = recording.mixer.clipAction(gltf.animations[0]);
@@ -83,15 +82,20 @@ export class Recording {
     return recording;
   }
 
+  get runs() {
+    return [this];
+  }
+
   // The stretch of time that plots show.
   get window() {
     return [this.start, this.end];
   }
 
   pose(time) {
-    this.tracks.pose(time);
+    const now = Math.min(Math.max(time, this.start), this.end);
+    this.tracks.pose(now);
     if (!this.mixer) return;
-    this.action.time = time - this.start;
+    this.action.time = now - this.start;
     this.mixer.update(0);
   }
 
@@ -103,29 +107,34 @@ export class Recording {
     }
   }
 
+  // False where the run has no such variable, as another model's.
+  has(index) {
+    return this.run.columns[index] !== null;
+  }
+
   // Calls `draw` with times and values of a variable.
   curve(index, draw) {
-    const values = this.column(this.model.variables[index].column);
+    const values = this.column(this.run.columns[index]);
     for (let i = 0; i < values.length; i++) draw(this.times[i], values[i]);
   }
 
   column(number) {
-    const begin = number * this.model.points;
-    return this.columns.subarray(begin, begin + this.model.points);
+    const begin = number * this.run.points;
+    return this.columns.subarray(begin, begin + this.run.points);
   }
 
   // Smallest difference of values of a variable that means something.
   resolution(index) {
-    return Math.abs(this.model.levels[this.model.variables[index].column][1]);
+    return Math.abs(this.run.levels[this.run.columns[index]][1]);
   }
 
   valueAt(index, time) {
-    return this.valueIn(this.model.variables[index].column, time);
+    return this.valueIn(this.run.columns[index], time);
   }
 
   // The value of a quantity of a shape: a number, or the name of a column.
   quantity(of, time) {
-    return typeof of === "number" ? of : this.valueIn(this.model.quantities[of], time);
+    return typeof of === "number" ? of : this.valueIn(this.run.quantities[of], time);
   }
 
   valueIn(number, time) {
@@ -133,5 +142,26 @@ export class Recording {
     if (times[high] <= time) return values[high];
     const share = times[high] > times[low] ? (time - times[low]) / (times[high] - times[low]) : 0;
     return values[low] + (values[high] - values[low]) * Math.min(Math.max(share, 0), 1);
+  }
+}
+
+// Several on one clock; what has ended stays where it is.
+export class Comparison {
+  constructor(model, runs) {
+    Object.assign(this, { model, runs });
+    this.start = Math.min(...runs.map(({ start }) => start));
+    this.end = Math.max(...runs.map(({ end }) => end));
+  }
+
+  get window() {
+    return [this.start, this.end];
+  }
+
+  pose(time) {
+    for (const run of this.runs) run.pose(time);
+  }
+
+  *samples() {
+    for (const run of this.runs) yield* run.samples();
   }
 }

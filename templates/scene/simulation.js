@@ -135,6 +135,18 @@ export class Simulation {
     this.stride *= 2;
   }
 
+  get runs() {
+    return [this];
+  }
+
+  get colours() {
+    return this.model.changing_colours;
+  }
+
+  has() {
+    return true;
+  }
+
   get window() {
     const end = Math.max(this.start + this.span, this.now);
     return [end - this.span, end];

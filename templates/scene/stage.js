@@ -94,7 +94,7 @@ export class Stage {
     this.sun.shadow.radius = 5;
     this.sun.shadow.intensity = 0.85;
     this.scene.add(root, this.sun, this.sun.target);
-    Object.assign(this, { root, meshes, hasGround: falls, labels: [] });
+    Object.assign(this, { meshes, hasGround: falls, labels: [] });
     this.dress(colours);
     this.nameAxes(colours);
   }
@@ -119,15 +119,15 @@ export class Stage {
   nameAxes(colours) {
     const heads = new Map();
     for (const mesh of this.meshes) {
-      const { shape, component, kind } = mesh.userData, [, axis, part] = /^([xyz])_(arrowHead|arrowLine|label)/.exec(shape) ?? [];
+      const { shape, component, kind, run } = mesh.userData, [, axis, part] = /^([xyz])_(arrowHead|arrowLine|label)/.exec(shape) ?? [];
       if (!axis) continue;
-      if (part === "arrowHead") heads.set(`${component}.${axis}`, mesh);
+      if (part === "arrowHead") heads.set(`${run}.${component}.${axis}`, mesh);
       if (part !== "label" && isBlack(mesh.material.color) && colours !== "modelica") mesh.material.color.set(AXES[axis]);
       if (kind === "World") mesh.material.envMapIntensity = 0.6;
     }
     const lettered = new Map();
     this.meshes = this.meshes.filter((mesh) => {
-      const [, axis] = /^([xyz])_label\d+$/.exec(mesh.userData.shape) ?? [], head = heads.get(`${mesh.userData.component}.${axis}`);
+      const [, axis] = /^([xyz])_label\d+$/.exec(mesh.userData.shape) ?? [], head = heads.get(`${mesh.userData.run}.${mesh.userData.component}.${axis}`);
       if (!axis || !head) return true;
       mesh.removeFromParent();
       lettered.set(head, axis);

@@ -1,7 +1,7 @@
 // The animation page: shows a motion, recorded or live, its components, and plots of the run's variables.
 
 import {
-  Box3, BufferGeometry, Float32BufferAttribute, Line, LineBasicMaterial, Raycaster, SRGBColorSpace, Vector2, Vector3,
+  Box3, BufferGeometry, Color, Float32BufferAttribute, Group, Line, LineBasicMaterial, Raycaster, SRGBColorSpace, Vector2, Vector3,
 } from "three";
 import { OrbitControls } from "three/addons/controls/OrbitControls.js";
 import { GLTFLoader } from "three/addons/loaders/GLTFLoader.js";
@@ -12,7 +12,7 @@ import { element } from "./element.js";
 import { Gizmo } from "./gizmo.js";
 import { Grip } from "./grip.js";
 import { Plots } from "./plots.js";
-import { Recording } from "./recording.js";
+import { Comparison, Recording } from "./recording.js";
 import { Simulation } from "./simulation.js";
 import { Stage } from "./stage.js";
 import { filmOf, FORMATS } from "./video.js";
@@ -26,11 +26,13 @@ const FILL = 0.9; // of the free view that bounds take
 const PRECISE = 2000; // points up to which a mesh is measured by them
 const WORLD = 4; // times as large as what moves may be what is seen with the World's axes
 const FIRST_LOOK = new Vector3(0.62, 0.42, 1);
+const TINTS = ["#d0663b", "#2f8a97", "#8c5fb0"]; // of the second, third ... run where all are in one view
+const GHOST = 0.42; // how much of those covers what is behind
 const ALONG = 0.005; // angle [rad] up to which an orthographic view is still along its axis
 
 class Viewer {
-  // `motion` is a Recording or a Simulation of the scene's meshes.
-  constructor(root, meshes, motion) {
+  // `motion` is a Recording, a Comparison of several or a Simulation of the meshes; `root` has one scene for each run.
+  constructor(root, meshes, motion, isSplit) {
     this.motion = motion;
     this.start = motion.start;
     this.end = motion.end;
@@ -46,6 +48,8 @@ class Viewer {
     this.pictures = 0;
     this.hiddenKinds = new Set();
     this.hiddenPaths = new Set();
+    this.hiddenRuns = new Set();
+    this.isSplit = isSplit;
 
     this.stage = new Stage(byId("view"), root, meshes, model);
     ({ scene: this.scene, renderer: this.renderer, perspective: this.camera, meshes: this.meshes } = this.stage);
@@ -58,11 +62,13 @@ class Viewer {
     this.controls.enableZoom = !this.isEmbedded;
     this.controls.addEventListener("change", () => this.refresh());
     this.controls.addEventListener("start", () => (this.isOwnLook = true));
-    this.turn = root.children[0].quaternion;
+    this.turn = this.sceneOf(0).children[0].quaternion;
     this.gizmo = new Gizmo(byId("gizmo"), this.turn, (axis) => this.lookAlong(axis));
 
-    const byName = new Map(this.meshes.map((mesh) => [`${mesh.userData.component}.${mesh.userData.shape}`, mesh]));
-    this.coloured = model.changing_colours.map(([name, colour]) => [byName.get(name), colour]).filter(([mesh]) => mesh);
+    const nameOf = ({ userData: { run, component, shape } }) => `${run} ${component}.${shape}`;
+    this.byName = new Map(this.meshes.map((mesh) => [nameOf(mesh), mesh]));
+    this.coloured = motion.runs.flatMap((run, k) =>
+      run.colours.map(([name, colour]) => [this.byName.get(`${k} ${name}`), colour, run]).filter(([mesh]) => mesh));
     [this.bounds, this.boxes] = this.reach();
     this.size = Math.max(sizeOf(this.bounds), 1e-6);
     this.plots = new Plots(model, motion, {
@@ -74,6 +80,7 @@ class Viewer {
     this.stage.layGround(this.bounds, this.size, Boolean(this.goesAlong));
     byId("cell").textContent = this.stage.cell ? `grid ${Number(this.stage.cell.toPrecision(1))} m` : "";
     this.buildTree();
+    this.buildRuns();
     if (this.stage.hasGround) this.hideGravity();
     this.listen();
     this.setTheme(matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
@@ -85,9 +92,10 @@ class Viewer {
   show(time) {
     this.now = Math.min(Math.max(time, this.start), this.end);
     this.motion.pose(this.now);
-    for (const [mesh, colour] of this.coloured) {
-      const [r, g, b] = colour.map((of) => this.motion.quantity(of, this.now) / 255);
+    for (const [mesh, colour, run] of this.coloured) {
+      const [r, g, b] = colour.map((of) => run.quantity(of, this.now) / 255);
       mesh.material.color.setRGB(r, g, b, SRGBColorSpace);
+      if (mesh.userData.ghost) this.tint(mesh);
     }
     this.root.updateMatrixWorld(true);
     if (this.followed) {
@@ -152,14 +160,131 @@ class Viewer {
     if (camera === stage.perspective) camera.near = Math.max(distance / 50, distance - 3 * wide);
     camera.far = distance + 8 * wide;
     camera.updateProjectionMatrix();
-    stage.follow(this.goesAlong ? this.controls.target : this.bounds.getCenter(new Vector3()));
-    stage.placeLabels();
     this.gizmo.draw(camera);
-    this.renderer.render(this.scene, camera);
+    const views = this.views();
+    if (views.length > 1) {
+      this.renderer.setScissorTest(false);
+      this.renderer.setViewport(0, 0, window.innerWidth, window.innerHeight);
+      this.renderer.setClearColor(this.scene.background);
+      this.renderer.clear();
+    }
+    for (const view of views) this.renderView(view, views.length > 1);
     if (this.isLive && this.playing) {
       this.motion.timing.pictures += 1;
       this.motion.timing.draw += performance.now() - begin;
     }
+  }
+
+  // What is seen in a view; where a component is followed, each goes with its own.
+  renderView({ left, top, width, height, run }, isPart) {
+    const { stage, camera, renderer } = this, by = this.awayOf(run);
+    for (const mesh of this.meshes) mesh.visible = this.isShown(mesh, run);
+    for (const lines of this.traces.values()) for (const line of lines) line.visible = run === null || line.userData.run === run;
+    const middle = this.goesAlong ? this.controls.target : this.bounds.getCenter(new Vector3());
+    stage.follow(middle.clone().add(by));
+    stage.placeLabels();
+    camera.position.add(by);
+    const place = [left, window.innerHeight - top - height, width, height];
+    renderer.setViewport(...place);
+    renderer.setScissor(...place);
+    renderer.setScissorTest(isPart);
+    renderer.render(this.scene, camera);
+    camera.position.sub(by);
+  }
+
+  // From where a followed component is in the first run to where it is in another one.
+  awayOf(run) {
+    if (!run || !this.followed || !this.meshesOf(this.followed, run).length) return new Vector3();
+    return this.middleOf(this.followed, run).sub(this.middleOf(this.followed, 0));
+  }
+
+  // ---- several runs
+
+  sceneOf(run) {
+    return this.motion.runs.length > 1 ? this.root.children[run] : this.root;
+  }
+
+  buildRuns() {
+    const { runs } = this.motion;
+    byId("runs").hidden = runs.length < 2;
+    if (runs.length < 2) return;
+    const buttons = runs.map(({ name }, k) => {
+      const swatch = element("i", { className: "swatch" });
+      swatch.style.background = k ? TINTS[(k - 1) % TINTS.length] : "var(--ink)";
+      if (k) swatch.style.opacity = 0.6;
+      const button = element("button", { "aria-pressed": "true", title: `Show ${name}`, onclick: () => this.toggleRun(k, button) }, swatch, name);
+      return button;
+    });
+    this.splitButton = element("button", { id: "split", title: "Side by side or one over the other (S)", onclick: () => this.setSplit(!this.isSplit) }, "Side by side");
+    byId("runs").append(...buttons, this.splitButton);
+    byId("captions").append(...runs.map(({ name }) => element("span", {}, name)));
+    this.setSplit(this.isSplit);
+  }
+
+  toggleRun(run, button) {
+    if (!this.hiddenRuns.delete(run)) this.hiddenRuns.add(run);
+    button.setAttribute("aria-pressed", String(!this.hiddenRuns.has(run)));
+    this.fitAgain();
+    this.updateVisibility();
+  }
+
+  // A view for each run, or all in one: the first as ever, the others tinted and translucent.
+  setSplit(isSplit) {
+    this.isSplit = isSplit;
+    this.splitButton.setAttribute("aria-pressed", String(isSplit));
+    this.controls.zoomToCursor = !isSplit;
+    for (const mesh of this.meshes) {
+      const { run, kind } = mesh.userData, { material } = mesh;
+      if (!run || kind === "World") continue;
+      mesh.userData.own ??= { color: material.color.clone(), opacity: material.opacity, transparent: material.transparent, offset: material.polygonOffsetFactor, castShadow: mesh.castShadow };
+      const { own } = mesh.userData, isGhost = (mesh.userData.ghost = !isSplit);
+      material.color.copy(own.color);
+      if (isGhost) this.tint(mesh);
+      material.opacity = own.opacity * (isGhost ? GHOST : 1);
+      material.transparent = own.transparent || isGhost;
+      material.polygonOffsetFactor = material.polygonOffsetUnits = own.offset + (isGhost ? 8 : 0); // where both are in one place, the first is seen
+      mesh.castShadow = own.castShadow && !isGhost;
+      material.needsUpdate = true;
+    }
+    this.fitAgain();
+    this.select(this.selected);
+  }
+
+  tint(mesh) {
+    mesh.material.color.lerp(new Color(TINTS[(mesh.userData.run - 1) % TINTS.length]), 0.75);
+  }
+
+  // One view of all runs, or one of each: beside or below one another, as there is room.
+  views() {
+    const { innerWidth: width, innerHeight: height } = window, [wide, high, x, y] = this.freeView();
+    const runs = this.motion.runs.map((_, k) => k).filter((k) => !this.hiddenRuns.has(k)), count = runs.length;
+    if (!this.isSplit || count < 2) return [{ left: 0, top: 0, width, height, free: [wide, high], shift: [x, y], run: this.isSplit ? (runs[0] ?? null) : null }];
+    if (wide >= high) {
+      return runs.map((run, k) => ({ left: (k * width) / count, top: 0, width: width / count, height, free: [wide / count, high], shift: [0, y], run }));
+    }
+    const head = (height - high) / 2 + y;
+    return runs.map((run, k) => ({ left: 0, top: head + (k * high) / count, width, height: high / count, free: [wide, high / count], shift: [0, 0], run }));
+  }
+
+  placeCaptions() {
+    const views = this.views(), captions = [...byId("captions").children];
+    for (const [k, caption] of captions.entries()) {
+      const view = views.find(({ run }) => run === k);
+      caption.hidden = !this.isSplit || !view;
+      if (!view) continue;
+      caption.style.left = `${view.left + view.width / 2}px`;
+      caption.style.top = `${Math.max(view.top + 4, byId("head").offsetHeight + 20)}px`;
+    }
+  }
+
+  isShown(mesh, run) {
+    const { isOff, run: own, kind } = mesh.userData;
+    if (isOff || this.hiddenRuns.has(own)) return false;
+    return run === null ? kind !== "World" || own === Math.min(...this.shownRuns()) : own === run;
+  }
+
+  shownRuns() {
+    return this.motion.runs.map((_, k) => k).filter((k) => !this.hiddenRuns.has(k));
   }
 
   // ---- a live run
@@ -195,7 +320,7 @@ class Viewer {
 
   // The trace of a live run grows with it.
   goOnTracing() {
-    for (const [path, line] of this.traces) {
+    for (const [path, [line]] of this.traces) {
       const points = line.userData.points, { x, y, z } = this.placeOf(path);
       points.push(x, y, z);
       if (points.length > 15000) points.splice(0, 3000);
@@ -205,7 +330,7 @@ class Viewer {
   }
 
   clearTrace(path) {
-    this.scene.remove(this.traces.get(path));
+    this.scene.remove(...this.traces.get(path));
     this.traces.delete(path);
   }
 
@@ -229,7 +354,7 @@ class Viewer {
 
   // What travels far is followed by the camera: seen whole, its way would hide what moves on it.
   goAlong() {
-    const moving = this.meshes.filter((mesh) => mesh.userData.kind !== "World"), now = this.boxOf(moving);
+    const moving = this.meshes.filter(({ userData: { kind, run } }) => kind !== "World" && !run), now = this.boxOf(moving);
     const size = sizeOf(now), way = sizeOf(this.bounds);
     const parts = moving.filter((mesh) => mesh.userData.kind === "Parts");
     if (!parts.length || way < 6 * size) return;
@@ -272,7 +397,7 @@ class Viewer {
     const boxes = this.goesAlong ? this.goesAlong.map((mesh) => this.boxOf([mesh])) : this.boxes;
     const bounds = unionOf(boxes), center = bounds.getCenter(new Vector3()), { stage, camera } = this;
     const out = direction.clone().normalize(), right = new Vector3().crossVectors(camera.up, out).normalize();
-    const up = new Vector3().crossVectors(out, right), [free, whole] = [this.freeView(), [window.innerWidth, window.innerHeight]];
+    const up = new Vector3().crossVectors(out, right), [{ free, width, height }] = this.views(), whole = [width, height];
     const [wide, high] = [0, 1].map((i) => (FILL * free[i]) / whole[i]), aspect = whole[0] / whole[1];
     const slope = Math.tan((stage.perspective.fov * Math.PI) / 360);
     // as near as lets all corners be seen, each as far out as it is
@@ -339,8 +464,10 @@ class Viewer {
   }
 
   resize() {
-    const { innerWidth: width, innerHeight: height } = window, [, , x, y] = this.freeView(), { camera } = this;
-    this.renderer.setSize(width, height, false);
+    document.documentElement.style.setProperty("--head", `${byId("head").offsetHeight}px`);
+    const [{ width, height, shift: [x, y] }] = this.views(), { camera } = this;
+    this.renderer.setSize(window.innerWidth, window.innerHeight, false);
+    this.placeCaptions();
     if (camera === this.stage.perspective) camera.aspect = width / height;
     else [camera.left, camera.right] = [-1, 1].map((sign) => (sign * camera.top * width) / height);
     camera.setViewOffset(width, height, -x, -y, width, height);
@@ -385,20 +512,23 @@ class Viewer {
 
   // ---- components
 
-  meshesOf(path) {
-    return this.meshes.filter(({ userData: { component } }) => component === path || component.startsWith(`${path}.`));
+  // What is drawn of a component, in one of several runs or in all.
+  meshesOf(path, run = null) {
+    const isOf = ({ component }) => component === path || component.startsWith(`${path}.`);
+    return this.meshes.filter(({ userData }) => isOf(userData) && (run === null || userData.run === run));
   }
 
   // The point of it that was clicked, else the origin of its frame.
-  placeOf(path) {
-    const [mesh] = this.meshesOf(path), [clicked, point] = this.points.get(path) ?? [];
+  placeOf(path, run = 0) {
+    const [mesh] = this.meshesOf(path, run), [name, point] = this.points.get(path) ?? [];
+    const clicked = this.byName.get(`${run} ${name}`);
     if (clicked) return clicked.localToWorld(point.clone());
     return mesh ? mesh.parent.getWorldPosition(new Vector3()) : new Vector3();
   }
 
-  // The middle of what is drawn of it, which stays the same point of it.
-  middleOf(path) {
-    const middle = new Vector3(), meshes = this.meshesOf(path);
+  // The middle of what is drawn of it, which stays the same point of it; in the first run that has it.
+  middleOf(path, run = this.meshesOf(path)[0]?.userData.run ?? 0) {
+    const middle = new Vector3(), meshes = this.meshesOf(path, run);
     for (const { geometry, matrixWorld } of meshes) {
       if (!geometry.boundingBox) geometry.computeBoundingBox();
       middle.add(geometry.boundingBox.getCenter(new Vector3()).applyMatrix4(matrixWorld));
@@ -411,7 +541,7 @@ class Viewer {
     const lit = new Set(path === null ? [] : this.meshesOf(path));
     for (const mesh of this.meshes) {
       if (mesh.isMesh) mesh.material.emissive.set(lit.has(mesh) ? 0x2a6fb0 : 0x000000);
-      else mesh.material.opacity = path !== null && !lit.has(mesh) ? 0.4 : 1; // lines do not shine
+      else mesh.material.opacity = (mesh.userData.ghost ? GHOST : 1) * (path !== null && !lit.has(mesh) ? 0.4 : 1); // lines do not shine
     }
     for (const button of document.querySelectorAll("#tree .name")) {
       button.classList.toggle("selected", button.dataset.path === path);
@@ -435,25 +565,24 @@ class Viewer {
       toggle("Trace", this.traces.has(path), () => this.trace(path)),
       toggle("Close", false, () => this.select(null)),
     );
-    const table = element("table");
+    const { runs } = this.motion, table = element("table");
+    if (runs.length > 1) table.append(element("tr", {}, element("td", {}), ...runs.map(({ name }) => element("td", { className: "value note" }, name))));
     model.variables.forEach((variable, index) => {
       if (variable.component !== path) return;
-      const value = element("td", { className: "value" });
+      const values = runs.map(() => element("td", { className: "value" }));
       const box = element("input", {
         type: "checkbox", checked: this.plots.chosen.includes(index), title: "Plot", onchange: () => this.plots.toggle(index),
       });
       const name = element("label", { title: variable.description }, box, ` ${variable.name.slice(path ? path.length + 1 : 0)}`);
-      table.append(element("tr", {}, element("td", {}, name), value));
-      this.cells.push([index, value]);
+      table.append(element("tr", {}, element("td", {}, name), ...values));
+      runs.forEach((run, k) => run.has(index) && this.cells.push([index, run, values[k]]));
     });
     if (this.cells.length) panel.append(table);
     this.writeValues();
   }
 
   writeValues() {
-    for (const [index, cell] of this.cells ?? []) {
-      cell.textContent = this.plots.text(index, this.motion.valueAt(index, this.now));
-    }
+    for (const [index, run, cell] of this.cells ?? []) cell.textContent = this.plots.text(index, run, this.now);
   }
 
   // Move the view as a whole.
@@ -473,19 +602,24 @@ class Viewer {
   trace(path) {
     if (this.traces.has(path)) this.clearTrace(path);
     else {
-      const followed = this.followed, now = this.now, points = [];
+      const followed = this.followed, now = this.now;
+      const runs = this.motion.runs.map((_, k) => k).filter((k) => this.meshesOf(path, k).length), ways = runs.map(() => []);
       this.followed = null;
       for (let i = 0; i <= 400 && !this.isLive; i++) {
         this.show(this.start + ((this.end - this.start) * i) / 400);
-        points.push(this.placeOf(path));
+        for (const [k, run] of runs.entries()) ways[k].push(this.placeOf(path, run));
       }
       this.followed = followed;
       this.followedAt = null;
-      const line = new Line(new BufferGeometry().setFromPoints(points), new LineBasicMaterial({ color: 0xd9480f }));
-      line.userData.points = [];
-      line.frustumCulled = false;
-      this.traces.set(path, line);
-      this.scene.add(line);
+      const lines = runs.map((run, k) => {
+        const material = new LineBasicMaterial({ color: 0xd9480f, transparent: run > 0, opacity: run ? 0.5 : 1 });
+        const line = new Line(new BufferGeometry().setFromPoints(ways[k]), material);
+        Object.assign(line.userData, { points: [], run });
+        line.frustumCulled = false;
+        return line;
+      });
+      this.traces.set(path, lines);
+      this.scene.add(...lines);
       this.show(now);
     }
     this.writeDetails();
@@ -502,7 +636,8 @@ class Viewer {
     for (const mesh of this.meshes) {
       const { component, kind } = mesh.userData;
       const isHidden = [...this.hiddenPaths].some((path) => component === path || component.startsWith(`${path}.`));
-      mesh.visible = !isHidden && !this.hiddenKinds.has(kind) && !mesh.userData.isHidden;
+      mesh.userData.isOff = isHidden || this.hiddenKinds.has(kind) || Boolean(mesh.userData.isHidden);
+      mesh.visible = this.isShown(mesh, null);
     }
     this.refresh();
   }
@@ -542,15 +677,18 @@ class Viewer {
   // ---- what the user does
 
   componentAt(clientX, clientY) {
-    const box = this.renderer.domElement.getBoundingClientRect(), ray = new Raycaster();
-    const at = new Vector2(((clientX - box.left) / box.width) * 2 - 1, 1 - ((clientY - box.top) / box.height) * 2);
+    const isIn = ({ left, top, width, height }) => clientX >= left && clientX < left + width && clientY >= top && clientY < top + height;
+    const view = this.views().find(isIn), ray = new Raycaster();
+    if (!view) return null;
+    const at = new Vector2(((clientX - view.left) / view.width) * 2 - 1, 1 - ((clientY - view.top) / view.height) * 2);
     ray.setFromCamera(at, this.camera);
+    ray.ray.origin.add(this.awayOf(view.run));
     ray.params.Line.threshold = this.camera.position.distanceTo(this.controls.target) / 100;
-    const [hit] = ray.intersectObjects(this.meshes.filter((mesh) => mesh.visible), false);
+    const [hit] = ray.intersectObjects(this.meshes.filter((mesh) => this.isShown(mesh, view.run)), false);
     if (!hit) return null;
     this.hit = hit;
-    const { component } = hit.object.userData;
-    if (!this.traces.has(component)) this.points.set(component, [hit.object, hit.object.worldToLocal(hit.point.clone())]);
+    const { component, shape } = hit.object.userData;
+    if (!this.traces.has(component)) this.points.set(component, [`${component}.${shape}`, hit.object.worldToLocal(hit.point.clone())]);
     return component;
   }
 
@@ -587,7 +725,7 @@ class Viewer {
       " ": actions.play, f: actions.fit, p: actions.picture, h: () => this.lookHome(),
       1: () => this.lookAlong([1, 0, 0]), 2: () => this.lookAlong([0, 1, 0]), 3: () => this.lookAlong([0, 0, 1]),
       d: actions.theme, c: actions.parts, l: actions.loop, Escape: () => this.select(null),
-      r: () => this.isLive && this.restart(),
+      r: () => this.isLive && this.restart(), s: () => this.splitButton && this.setSplit(!this.isSplit),
       ArrowRight: () => seek(this.now + step()), ArrowLeft: () => seek(this.now - step()),
       Home: () => (this.isLive ? this.restart() : this.show(this.start)), End: () => seek(this.end),
     };
@@ -640,27 +778,43 @@ class Viewer {
   }
 }
 
-async function start() {
-  model = JSON.parse(new TextDecoder().decode(await unpacked("model")));
-  const glb = await unpacked("glb"), gltf = await new GLTFLoader().parseAsync(glb.buffer, "");
-  const meshes = [];
+// The scene of a run, and its meshes, which go to `meshes`.
+async function sceneOf(name, run, meshes) {
+  const glb = await unpacked(name), gltf = await new GLTFLoader().parseAsync(glb.buffer, "");
   gltf.scene.traverse((object) => {
     if (!object.isMesh && !object.isLineSegments) return;
     object.material = object.material.clone(); // each can be lit up by itself
     if (!object.isMesh) object.material.transparent = true;
     object.frustumCulled = false;
+    object.userData.run = run;
     meshes.push(object);
   });
-  const numbers = await unpacked("series");
-  const isLive = "shapes" in model;
+  return gltf;
+}
+
+async function live(meshes) {
+  const { scene } = await sceneOf("glb", 0, meshes), numbers = await unpacked("series");
+  const fmu = bytesOf("fmu"), preview = { names: Object.keys(model.quantities), rows: new Float32Array(numbers.buffer) };
+  return [scene, await Simulation.open(model, meshes, preview, await unpacked("wasm"), await fileIn(fmu, model.descriptor))];
+}
+
+async function recorded(meshes) {
+  const scenes = [], runs = [];
+  for (const [k, run] of model.runs.entries()) {
+    const gltf = await sceneOf(`glb${k}`, k, meshes);
+    scenes.push(gltf.scene);
+    runs.push(await Recording.open(model, run, gltf, await unpacked(`motion${k}`), await unpacked(`series${k}`)));
+  }
+  return runs.length > 1 ? [new Group().add(...scenes), new Comparison(model, runs)] : [scenes[0], runs[0]];
+}
+
+async function start() {
+  model = JSON.parse(new TextDecoder().decode(await unpacked("model")));
+  const isLive = "shapes" in model, meshes = [];
   document.documentElement.dataset.kind = isLive ? "live" : "recorded";
   document.documentElement.dataset.drawn = model.drawn ? "yes" : "no";
-  let motion;
-  if (isLive) {
-    const fmu = bytesOf("fmu"), preview = { names: Object.keys(model.quantities), rows: new Float32Array(numbers.buffer) };
-    motion = await Simulation.open(model, meshes, preview, await unpacked("wasm"), await fileIn(fmu, model.descriptor));
-  } else motion = await Recording.open(model, gltf, await unpacked("motion"), numbers);
-  const viewer = (window.viewer = new Viewer(gltf.scene, meshes, motion));
+  const [root, motion] = await (isLive ? live : recorded)(meshes);
+  const viewer = (window.viewer = new Viewer(root, meshes, motion, model.side_by_side));
   if (isLive) {
     viewer.controlPanel = new Controls(viewer, motion, model);
     viewer.grip = motion.grip = new Grip(viewer, motion, model.grips);
