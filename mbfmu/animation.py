@@ -130,7 +130,8 @@ def record(
             raise MbfmuError(f"{model.model}: only results of mbfmu.simulate can be animated")
         return cast("Recorded", model.again(target))
     subject, run = _runner(model, settings, progress)
-    return Recorded(subject, _run_finely(subject, run, needed_variables(subject, target), settings["interval"]))
+    result = _run_finely(subject, run, needed_variables(subject, target), settings["interval"])
+    return Recorded(subject, result, kept=run)
 
 
 #: What says nothing about a run.

@@ -336,4 +336,5 @@ def record_system(
     if how.communication_step is None and how.longest is None:
         how = dataclasses.replace(how, longest=(end - start) / 300)
     how = dataclasses.replace(how, stop=end)
-    return Recorded(whole, simulate_system(package, settings, how, needed_variables(whole, target), progress))
+    result = simulate_system(package, settings, how, needed_variables(whole, target), progress)
+    return Recorded(whole, result, kept=fmus)

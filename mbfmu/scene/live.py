@@ -13,6 +13,7 @@ from mbfmu.fmi.variables import Scalar
 from mbfmu.runtime.contract import DESCRIPTOR_FILE
 from mbfmu.runtime.result import Result
 from mbfmu.scene.grips import Grip
+from mbfmu.scene.packing import lean
 from mbfmu.scene.page import Packed, changing_colours, page, page_model
 from mbfmu.scene.ranges import range_of
 from mbfmu.scene.scene_file import shape_entry
@@ -76,7 +77,7 @@ def write_live_page(
     }
     at = np.linspace(0, result.time.size - 1, _POSES).round().astype(int)
     poses = np.array([np.asarray(result[name])[at] for name in names], dtype=np.float32).reshape(len(names), at.size).T
-    data = {"series": Packed(np.ascontiguousarray(poses).tobytes()), "glb": Packed(glb), "wasm": Packed(wasm)}
+    data = {"series": Packed(np.ascontiguousarray(poses).tobytes()), "glb": Packed(lean(glb)), "wasm": Packed(wasm)}
     return page(subject.name, model, data | {"fmu": Packed(fmu.read_bytes(), as_it_is=True)})
 
 

@@ -166,6 +166,9 @@ def _place(
     m = max(map(len, sizes))
     scale = np.column_stack([np.broadcast_to(s, (m, 1)) for s in sizes])
     typical = np.abs(scale).max(axis=0)
+    # sizes that change are typical to some percent: equal springs share their mesh
+    rough = 10.0 ** (np.round(40 * np.log10(np.maximum(typical, 1e-300))) / 40)
+    typical = np.where(np.ptp(scale, axis=0) > 0, rough, typical)
     return Placed(_track(r), _rotation(axes), _track(scale)), (typical[0], typical[1], typical[2])
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import dataclasses
 import functools
 import gzip
@@ -23,11 +22,12 @@ from mbfmu.runtime.variables import ScalarVariable
 from mbfmu.scene import bundle
 from mbfmu.scene.gltf import NodeTrack, write_glb
 from mbfmu.scene.motion import Motion, largest_turn, motion
+from mbfmu.scene.packing import INSTANTS, LEVELS, in_levels, lean, text_of
 from mbfmu.scene.subject import Subject, result_variables
 from mbfmu.version import __version__
 
-#: Numbers that a page holds for plots at most, and points of each curve.
-_NUMBERS, _POINTS = 600_000, 501
+#: Numbers that a page holds for plots at most, and stretches between the points of each curve.
+_NUMBERS, _POINTS = 600_000, 500
 #: A run is shown in so many seconds, or at its own speed where that is near.
 _LONG, _SHORT = 60.0, 0.7
 #: The speeds that a page offers, and how fast something may seem to turn at first [rad/s].
@@ -71,7 +71,7 @@ class Packed:
     def text(self) -> str:
         """As the page has it."""
         content = self.content if self.as_it_is else gzip.compress(self.content, 9, mtime=0)
-        return base64.b64encode(content).decode("ascii")
+        return text_of(content)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -80,6 +80,8 @@ class Recorded:
 
     subject: Subject
     result: Result
+    #: What has the files of its meshes, in a folder that goes with it: FMUs.
+    kept: object = None
 
     @functools.cached_property
     def moved(self) -> Motion:
@@ -143,7 +145,8 @@ def recording(run: Recorded, names: Sequence[str], most: int) -> tuple[dict[str,
     """What a page is told of a run, and its data; of the variables with these names as many as have room in `most`."""
     result, moved = run.result, run.moved
     time = np.asarray(result.time)
-    at = np.unique(np.linspace(0, time.size - 1, min(time.size, _POINTS)).round().astype(int))
+    at = np.arange(0, time.size, max(-(-(time.size - 1) // _POINTS), 1))  # evenly: what is smooth stays so
+    at = np.append(at, time.size - 1) if at[-1] < time.size - 1 else at
     columns: dict[bytes, int] = {}
     data: list[np.ndarray] = []
 
@@ -162,60 +165,31 @@ def recording(run: Recorded, names: Sequence[str], most: int) -> tuple[dict[str,
     colours = changing_colours(run.subject)
     quantities = {q: column(q) for _, color in colours for q in color if isinstance(q, str)}
     places = [column(name) if name in result and len(data) * at.size <= most else None for name in names]
-    numbers, levels = quantised(np.array(data).reshape(len(data), at.size))
+    finest = [(time[-1] - time[0]) / INSTANTS, *(np.ptp(values) / LEVELS for values in data)]
+    numbers, levels = in_levels(np.array([time[at], *data]), np.array(finest))
     return {
         "start": float(time[0]),
         "stop": float(time[-1]),
         "points": int(at.size),
-        "times": time[at].tolist(),
         "levels": levels,
         "columns": places,
         "motion": told,
         "quantities": quantities,
         "changing_colours": colours,
-    }, {"glb": glb, "motion": tracked, "series": numbers}
+    }, {"glb": lean(glb), "motion": tracked, "series": numbers}
 
 
-#: Levels between the least and the greatest value of a curve: finer than the digits that a page shows.
-LEVELS = 2**18 - 1
 #: What a page may miss of a place, relative to the mechanism as it starts, and of a quaternion: an eighth of a pixel on
 #: a large screen.
 TOLERANCE = 3e-5
-#: Levels of the time of a run, which goes on evenly but at events.
-_INSTANTS = 2**28
-
-
-def quantised(columns: np.ndarray) -> tuple[bytes, list[list[float]]]:
-    """Curves [n, points] as bytes that pack well; of each a value, the distance of levels from there, and its row."""
-    return in_levels(columns, np.ptp(columns, axis=1) / LEVELS if columns.size else np.zeros(0))
-
-
-def in_levels(columns: np.ndarray, distances: np.ndarray) -> tuple[bytes, list[list[float]]]:
-    """The same, with distances of levels [n] that are given.
-
-    A row is what several curves have in common that differ by an offset, a factor or a sign. In the bytes are second
-    differences of levels, their signs in the lowest bit; first the low bytes of all, then the next ones.
-    """
-    rows: dict[bytes, int] = {}
-    told = []
-    for values, distance in zip(columns, distances, strict=True):
-        # counted from the extreme that comes first
-        base, sign = (values.max(), -1.0) if values.argmax() < values.argmin() else (values.min(), 1.0)
-        step = sign * (distance or 1.0)
-        levels = np.round((values - base) / step).astype(np.int32)
-        told.append([float(base), float(step), rows.setdefault(levels.tobytes(), len(rows))])
-    found = np.frombuffer(b"".join(rows), np.int32).reshape(len(rows), columns.shape[1])
-    changes = np.diff(np.diff(found, axis=1, prepend=0), axis=1, prepend=0)
-    signed = np.ascontiguousarray((changes << 1) ^ (changes >> 31)).astype("<u4")
-    return signed.view(np.uint8).reshape(-1, 4).T.tobytes(), told
 
 
 def moving(time: np.ndarray, tracks: Sequence[NodeTrack], size: float) -> tuple[bytes, dict[str, Any]]:
     """Tracks of a mechanism of a size [m] as bytes that pack well, and what a page is told of them."""
-    columns, steps = [time], [(time[-1] - time[0]) / _INSTANTS]
+    columns, steps = [time], [(time[-1] - time[0]) / INSTANTS]
     for track in tracks:
         columns += list(track.values.T)
-        finest = np.ptp(track.values) / _INSTANTS  # of what goes farther than levels can be counted
+        finest = np.ptp(track.values) / INSTANTS  # of what goes farther than levels can be counted
         step = 2 * TOLERANCE * (1.0 if track.path == "rotation" else size)
         steps += [max(step, finest)] * track.values.shape[1]
     data, levels = in_levels(np.array(columns), np.array(steps))

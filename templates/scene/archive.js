@@ -5,9 +5,21 @@ async function through(bytes, format) {
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
-export const bytesOf = (id) => Uint8Array.from(atob(document.getElementById(id).textContent.trim()), (c) => c.charCodeAt(0));
+export const { bytesOf } = window; // of page.html, which this program comes by
 
 export const unpacked = async (id) => through(bytesOf(id), "gzip");
+
+// A glTF file whose indices are differences (mbfmu/scene/packing.py), as it was.
+export function whole(glb) {
+  const length = new DataView(glb.buffer, glb.byteOffset).getUint32(12, true);
+  const { meshes = [], accessors, bufferViews } = JSON.parse(new TextDecoder().decode(glb.subarray(20, 20 + length)));
+  for (const number of new Set(meshes.flatMap(({ primitives }) => primitives.map(({ indices }) => indices)))) {
+    const { bufferView, componentType, count } = accessors[number], Kind = componentType === 5123 ? Uint16Array : Uint32Array;
+    const indices = new Kind(glb.buffer, glb.byteOffset + 28 + length + (bufferViews[bufferView].byteOffset ?? 0), count);
+    for (let i = 3; i < count; i++) indices[i] += indices[i - 3];
+  }
+  return glb;
+}
 
 // A file of a zip archive, by its central directory.
 export async function fileIn(archive, name) {

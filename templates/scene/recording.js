@@ -2,18 +2,26 @@
 
 import { AnimationMixer } from "three";
 
-// Columns of values; mbfmu/scene/page.py says what the bytes are.
-function unquantised(bytes, levels, points) {
-  const count = bytes.length / 4, rows = new Int32Array(count), values = new Float64Array(levels.length * points);
-  for (let at = 0, level = 0, step = 0; at < count; at++) {
-    if (at % points === 0) level = step = 0;
-    const signed = (bytes[at] | (bytes[count + at] << 8) | (bytes[2 * count + at] << 16) | (bytes[3 * count + at] << 24)) >>> 0;
-    step += (signed >>> 1) ^ -(signed & 1);
-    level += step;
-    rows[at] = level;
+// Columns of values; mbfmu/scene/packing.py says what the bytes are.
+function unquantised(bytes, { curves, rows }, points) {
+  const count = rows.length * points, values = new Float64Array(curves.length * points), found = [];
+  for (const [number, [order, other, factor]] of rows.entries()) {
+    const row = new Float64Array(points);
+    for (let k = 0; k < points; k++) {
+      const at = number * points + k;
+      const signed = (bytes[at] | (bytes[count + at] << 8) | (bytes[2 * count + at] << 16) | (bytes[3 * count + at] << 24)) >>> 0;
+      row[k] = (signed >>> 1) ^ -(signed & 1);
+    }
+    if (other !== undefined) {
+      const alike = found[other].slice();
+      for (let i = 0; i < order; i++) for (let k = points - 1; k > 0; k--) alike[k] -= alike[k - 1];
+      for (let k = 0; k < points; k++) row[k] += Math.floor(factor * alike[k] + 0.5);
+    }
+    for (let i = 0; i < order; i++) for (let k = 1; k < points; k++) row[k] += row[k - 1];
+    found.push(row);
   }
-  for (const [i, [base, distance, row]] of levels.entries()) {
-    for (let k = 0; k < points; k++) values[i * points + k] = base + distance * rows[row * points + k];
+  for (const [i, [base, distance, row]] of curves.entries()) {
+    for (let k = 0; k < points; k++) values[i * points + k] = base + distance * found[row][k];
   }
   return values;
 }
@@ -70,8 +78,9 @@ export class Recording {
   // `run` is what the page is told of it.
   static async open(model, run, gltf, motion, series) {
     const recording = new Recording();
-    Object.assign(recording, { model, run, times: run.times, start: run.start, end: run.stop, name: run.name });
-    recording.columns = unquantised(series, run.levels, run.points);
+    Object.assign(recording, { model, run, start: run.start, end: run.stop, name: run.name });
+    recording.columns = unquantised(series, run.levels, run.points); // the first one is the time
+    recording.times = recording.columns.subarray(0, run.points);
     recording.colours = run.changing_colours;
     recording.tracks = await Tracks.of(run.motion, motion, gltf);
     if (gltf.animations.length) { // surfaces that change
@@ -119,13 +128,13 @@ export class Recording {
   }
 
   column(number) {
-    const begin = number * this.run.points;
+    const begin = (number + 1) * this.run.points;
     return this.columns.subarray(begin, begin + this.run.points);
   }
 
   // Smallest difference of values of a variable that means something.
   resolution(index) {
-    return Math.abs(this.run.levels[this.run.columns[index]][1]);
+    return Math.abs(this.run.levels.curves[this.run.columns[index] + 1][1]);
   }
 
   valueAt(index, time) {

@@ -6,7 +6,7 @@ import {
 import { OrbitControls } from "three/addons/controls/OrbitControls.js";
 import { GLTFLoader } from "three/addons/loaders/GLTFLoader.js";
 
-import { bytesOf, fileIn, save, unpacked } from "./archive.js";
+import { bytesOf, fileIn, save, unpacked, whole } from "./archive.js";
 import { Controls } from "./controls.js";
 import { element } from "./element.js";
 import { Gizmo } from "./gizmo.js";
@@ -780,7 +780,7 @@ class Viewer {
 
 // The scene of a run, and its meshes, which go to `meshes`.
 async function sceneOf(name, run, meshes) {
-  const glb = await unpacked(name), gltf = await new GLTFLoader().parseAsync(glb.buffer, "");
+  const glb = whole(await unpacked(name)), gltf = await new GLTFLoader().parseAsync(glb.buffer, "");
   gltf.scene.traverse((object) => {
     if (!object.isMesh && !object.isLineSegments) return;
     object.material = object.material.clone(); // each can be lit up by itself

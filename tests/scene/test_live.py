@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import io
 import json
 import pathlib
@@ -21,6 +20,7 @@ from mbfmu.dynamics.system import System
 from mbfmu.errors import BuildError, MbfmuError
 from mbfmu.export import native
 from mbfmu.runtime.run import Run
+from mbfmu.scene.packing import bytes_of
 
 OUTPUTS = ("base.phi", "base.w", "hinge.phi", "hinge.w")
 
@@ -86,7 +86,7 @@ def fmu(page: pathlib.Path) -> bytes:
     """Return the FMU in the page."""
     found = re.search(r'id="fmu">([^<]*)<', page.read_text(encoding="utf-8"))
     assert found is not None
-    return base64.b64decode(found[1])
+    return bytes_of(found[1])
 
 
 def test_its_fmu_is_for_platforms_of_its_version(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -216,7 +216,7 @@ def test_what_is_for_recorded_runs_does_no_harm(browser: Any, script: Callable[.
         viewer.follow("rod");
         for (const key of ["End", "l"]) press("keydown", key);
         run(0.2);
-        const now = viewer.now, line = viewer.traces.get("rod");
+        const now = viewer.now, line = viewer.traces.get("rod")[0];
         viewer.follow("rod");
         viewer.restart();
         viewer.select(null);

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import json
 import pathlib
 import re
 import time
@@ -19,6 +21,7 @@ from mbfmu.dynamics.system import System
 from mbfmu.errors import MbfmuError
 from mbfmu.modeling import Assembly, Start
 from mbfmu.scene import bundle
+from mbfmu.scene.packing import bytes_of
 from mbfmu.scene.page import TOLERANCE
 from mbfmu.simulation import simulate
 
@@ -42,6 +45,17 @@ def test_the_page_is_one_small_file_without_links(page: pathlib.Path) -> None:
     text = page.read_text(encoding="utf-8")
     assert '<link rel="stylesheet"' not in text
     assert re.search(r"<[^>]*\b(src|href)=(?!.data:,)", text) is None
+
+
+@pytest.mark.slow
+def test_the_page_with_the_most_curves_is_small(page: pathlib.Path, tmp_path: pathlib.Path) -> None:
+    file = mbfmu.animate("lane_change", tmp_path / "car.html")
+    assert file.stat().st_size < 600_000
+    found = re.search(r'id="model">([^<]*)<', file.read_text(encoding="utf-8"))
+    assert found
+    (run,) = json.loads(gzip.decompress(bytes_of(found[1])))["runs"]
+    assert len(run["levels"]["curves"]) > 500
+    assert run["points"] > 400
 
 
 def test_it_loads_without_a_word_in_the_console(browser: Any) -> None:
@@ -247,18 +261,21 @@ def test_a_film_has_all_pictures_of_the_run(browser: Any) -> None:
 
 
 def test_curves_are_those_of_the_run(browser: Any) -> None:
-    result = simulate(System.of(mbfmu.load("double_pendulum")), outputs=["revolute1.phi", "revolute2.w"])
-    for name in ("revolute1.phi", "revolute2.w"):
-        values = result[name]
-        found = browser.execute_script(
-            """
-            const index = viewer.motion.model.variables.findIndex(({ name }) => name === arguments[0]);
-            return arguments[1].map((time) => viewer.motion.valueAt(index, time));
-            """,
-            name,
-            result.time[::50].tolist(),
-        )
-        np.testing.assert_allclose(found, values[::50], rtol=0, atol=2e-6 * np.ptp(values))
+    """All that can be plotted, also what the page has of it by other curves."""
+    names = browser.execute_script("return viewer.motion.model.variables.map(({ name }) => name)")
+    result = simulate(System.of(mbfmu.load("double_pendulum")), outputs=names)
+    found = browser.execute_script(
+        """
+        const { model } = viewer.motion, times = arguments[0];
+        const read = (_, index) => times.map((time) => viewer.motion.valueAt(index, time));
+        return [model.variables.map(read), model.runs[0].levels.rows];
+        """,
+        result.time[::50].tolist(),
+    )
+    for name, values in zip(names, found[0], strict=True):
+        np.testing.assert_allclose(values, result[name][::50], rtol=0, atol=2e-6 * np.ptp(result[name]) + 1e-15)
+    assert len(names) > 15
+    assert any(len(row) == 3 for row in found[1])
 
 
 class HotRod(BodyBox):
