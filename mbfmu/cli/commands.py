@@ -20,7 +20,7 @@ import typer
 from mbfmu import printing
 from mbfmu.cli import completion, facts, flex, report, studies
 from mbfmu.cli.animating import animate as write_animation
-from mbfmu.cli.help import HELP, Command
+from mbfmu.cli.help import HELP, Command, Group
 from mbfmu.cli.options import (
     SOURCE_HELP,
     CommunicationStep,
@@ -62,6 +62,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(
     name="mbfmu",
+    cls=Group,
     help="Mechanisms written in Python become FMUs of FMI 2.0 or 3.0.",
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
@@ -465,10 +466,9 @@ def validate(
     as_json: Json = False,
     open_page: OpenPage = False,
 ) -> None:
-    """Check an FMU, or a package and the FMUs in it: schema, FMPy's rules, and a run. Exit code 1 where something is
-    wrong.
+    """Check an FMU, or a package and the FMUs in it: schema, FMPy's rules, and a run.
 
-    With --open its motion is shown as well, of an FMU of mbfmu.
+    The exit code is 1 where something is wrong. With --open its motion is shown as well, of an FMU of mbfmu.
     """
     with printing.working(f"Checking {file}"):
         from mbfmu.validation import validate as check

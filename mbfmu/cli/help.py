@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from typer.core import TyperArgument, TyperCommand
+from typer.core import TyperArgument, TyperCommand, TyperGroup
 
 #: Both ask for help.
 HELP = {"help_option_names": ["-h", "--help"]}
@@ -18,8 +18,19 @@ class Command(TyperCommand):
 
     def get_params(self, ctx: Any) -> list[Any]:
         """Its parameters; arguments have a name already, and switches take nothing."""
-        found = super().get_params(ctx)
-        for one in found:
-            if isinstance(one, TyperArgument) or getattr(one, "is_flag", False) or one.name == "help":
-                vars(one)["display_type_rich"] = lambda ctx: None
-        return found
+        return _plain(super().get_params(ctx))
+
+
+class Group(TyperGroup):
+    """The program itself, the same."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Its options."""
+        return _plain(super().get_params(ctx))
+
+
+def _plain(parameters: list[Any]) -> list[Any]:
+    for one in parameters:
+        if isinstance(one, TyperArgument) or getattr(one, "is_flag", False) or one.name == "help":
+            vars(one)["display_type_rich"] = lambda ctx: None
+    return parameters
