@@ -8,5 +8,7 @@ for library in ("OMP", "OPENBLAS", "MKL"):
     os.environ.setdefault(f"{library}_NUM_THREADS", "1")
 
 from benchmarks.run import main  # noqa: E402
+from mbfmu import printing  # noqa: E402
 
-sys.exit(main())
+with printing.warnings_told():
+    sys.exit(main())

@@ -14,6 +14,7 @@ import tomllib
 from collections.abc import Mapping
 from typing import Any
 
+from mbfmu import printing
 from mbfmu.modeling.registry import component_classes
 
 #: The line of docs/modelica.md below which everything is written by this module.
@@ -142,4 +143,5 @@ def main(arguments: list[str] | None = None) -> None:
 __all__ = ["Entry", "entries", "main", "page"]
 
 if __name__ == "__main__":
-    main()
+    with printing.warnings_told():
+        main()

@@ -7,6 +7,7 @@ import inspect
 import pathlib
 import sys
 
+from mbfmu import printing
 from mbfmu.export.build import VERSIONS, build
 from mbfmu.modeling.registry import assemblies
 
@@ -25,4 +26,5 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    with printing.warnings_told():
+        sys.exit(main())

@@ -11,6 +11,7 @@ import inspect
 import pathlib
 import sys
 
+from mbfmu import printing
 from mbfmu.dynamics.system import System
 from mbfmu.modeling import Assembly
 from mbfmu.modeling.registry import assemblies
@@ -63,4 +64,5 @@ def main(names: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    with printing.warnings_told():
+        sys.exit(main(sys.argv[1:]))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pathlib
 import sys
 
+from mbfmu import printing
 from mbfmu.animation import animate
 from mbfmu.modeling.registry import assemblies
 
@@ -23,4 +24,5 @@ def main(folder: pathlib.Path) -> int:
 if __name__ == "__main__":
     if len(sys.argv) != 2:
         sys.exit("error: give the folder to write to: python -m mbfmu.fmus.live_pages FOLDER")
-    sys.exit(main(pathlib.Path(sys.argv[1])))
+    with printing.warnings_told():
+        sys.exit(main(pathlib.Path(sys.argv[1])))

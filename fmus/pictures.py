@@ -15,6 +15,7 @@ from collections.abc import Mapping
 
 from matplotlib.figure import Figure
 
+from mbfmu import printing
 from mbfmu.dynamics.system import System
 from mbfmu.fmus import rendering
 from mbfmu.modeling import Assembly
@@ -119,4 +120,5 @@ def main(names: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    with printing.warnings_told():
+        sys.exit(main(sys.argv[1:]))

@@ -7,6 +7,8 @@ import sys
 for library in ("OMP", "OPENBLAS", "MKL"):
     os.environ.setdefault(f"{library}_NUM_THREADS", "1")
 
+from mbfmu import printing  # noqa: E402
 from problems.run import main  # noqa: E402
 
-sys.exit(main())
+with printing.warnings_told():
+    sys.exit(main())

@@ -10,10 +10,12 @@ import os
 import pathlib
 import pty
 import re
+import runpy
 import struct
 import subprocess
 import sys
 import termios
+import warnings
 import zipfile
 from collections.abc import Callable
 from typing import Any
@@ -297,3 +299,38 @@ def test_poles_that_are_zero_to_rounding(matrix: list[list[float]], expected: li
     assert [v.real == 0 for v in found] == [complex(e).real == 0 for e in expected]
     assert [v.imag == 0 for v in found] == [complex(e).imag == 0 for e in expected]
     np.testing.assert_allclose(found, expected, rtol=1e-6)
+
+
+@pytest.mark.filterwarnings("always")
+@pytest.mark.parametrize("module", ["problems", "mbfmu.fmus", "mbfmu.fmus.expected"])
+def test_programs_tell_a_warning_once_as_one_line(
+    module: str, root: pathlib.Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def warns(*_: Any) -> dict[str, type]:
+        for _ in range(2):
+            warnings.warn(f"{module}: a start value\nis chosen", stacklevel=1)
+        return {}
+
+    monkeypatch.chdir(root)
+    monkeypatch.syspath_prepend(str(root))
+    monkeypatch.setattr(sys, "argv", [module])
+    monkeypatch.setenv("COLUMNS", "160")
+    if module == "problems":
+        monkeypatch.setattr("problems.run.main", warns)
+    else:
+        monkeypatch.setattr("mbfmu.modeling.registry.assemblies", warns)
+    monkeypatch.delitem(sys.modules, module, raising=False)
+    with pytest.raises(SystemExit):
+        runpy.run_module(module, run_name="__main__")
+    assert capsys.readouterr().err.splitlines() == [f"! {module}: a start value is chosen"]
+
+
+def test_every_program_that_runs_models_tells_warnings_so(root: pathlib.Path) -> None:
+    files = [
+        file for folder in ("fmus", "components", "problems", "benchmarks") for file in (root / folder).rglob("*.py")
+    ]
+    programs = [
+        file for file in files if file.name == "__main__.py" or 'if __name__ == "__main__":' in file.read_text()
+    ]
+    assert len(programs) >= 7
+    assert [file for file in programs if "with printing.warnings_told():" not in file.read_text()] == []
