@@ -260,6 +260,68 @@ def test_a_film_has_all_pictures_of_the_run(browser: Any) -> None:
     assert count == 5  # 3 s at tenfold speed, 15 pictures per second
 
 
+@pytest.mark.slow
+def test_a_video_plays_the_run(browser: Any) -> None:
+    """What the browser records it can play: as wide as the view, as long as the film, the last picture another one."""
+    suffix, header, width, seconds, differs = browser.execute_async_script(
+        """
+        const [done] = arguments, speed = viewer.speed;
+        viewer.speed = 5; // 3 s in 0.6 s
+        viewer.saveFilm("video").then(async () => {
+          const { blob, suffix } = viewer.film, video = document.createElement("video");
+          viewer.speed = speed;
+          const header = [...new Uint8Array((await blob.arrayBuffer()).slice(0, 8))];
+          video.muted = true;
+          video.src = URL.createObjectURL(blob);
+          const heard = (kind) => new Promise((ready) => video.addEventListener(kind, ready, { once: true }));
+          const picture = () => {
+            const copy = Object.assign(document.createElement("canvas"), { width: 64, height: 48 });
+            const pen = copy.getContext("2d");
+            pen.drawImage(video, 0, 0, 64, 48);
+            return pen.getImageData(0, 0, 64, 48).data;
+          };
+          await heard("loadeddata");
+          const first = picture();
+          video.currentTime = 1e9; // of what is recorded the end is known only then
+          await heard("seeked");
+          const other = picture().filter((value, i) => Math.abs(value - first[i]) > 40);
+          done([suffix, header, video.videoWidth, video.duration, other.length]);
+        }, (error) => done([String(error)]));
+        """
+    )
+    kinds = {"mp4": header[4:8] == list(b"ftyp"), "webm": header[:4] == [0x1A, 0x45, 0xDF, 0xA3]}
+    assert kinds[suffix]
+    assert width == browser.execute_script("return viewer.renderer.domElement.width")
+    assert 0.3 < seconds < 60  # as long as drawing takes where the processor draws
+    assert differs > 5, "nothing moves in it"
+
+
+def test_the_mouse_turns_and_zooms_the_view(browser: Any) -> None:
+    """As the browser itself sends it: a drag, the wheel, a click on a component, which is not a drag."""
+    from selenium.webdriver.common.action_chains import ActionChains
+    from selenium.webdriver.common.actions.wheel_input import ScrollOrigin
+
+    view = browser.find_element("id", "view")
+    place = "return [viewer.camera.position.toArray(), viewer.controls.target.toArray()]"
+    browser.execute_script("viewer.select(null); viewer.lookHome()")
+    before, target = map(np.array, browser.execute_script(place))
+    ActionChains(browser, duration=10).move_to_element_with_offset(view, -200, -100).click_and_hold().move_by_offset(
+        60, 20
+    ).release().perform()
+    turned, still = map(
+        np.array, browser.execute_script("viewer.controls.enableDamping = false; viewer.render();" + place)
+    )
+    np.testing.assert_allclose(still, target, atol=1e-6)
+    assert np.linalg.norm(turned - target) == pytest.approx(np.linalg.norm(before - target), rel=1e-3)
+    assert np.linalg.norm(turned - before) > 0.1 * np.linalg.norm(before - target)
+    assert browser.execute_script("return viewer.selected") is None
+    ActionChains(browser, duration=10).scroll_from_origin(ScrollOrigin.from_element(view, 0, -100), 0, -300).perform()
+    browser.execute_script("viewer.controls.update(); viewer.render()")
+    near, target = map(np.array, browser.execute_script(place))
+    assert np.linalg.norm(near - target) < 0.95 * np.linalg.norm(turned - still)
+    browser.execute_script("viewer.controls.enableDamping = true; viewer.lookHome()")
+
+
 def test_curves_are_those_of_the_run(browser: Any) -> None:
     """All that can be plotted, also what the page has of it by other curves."""
     names = browser.execute_script("return viewer.motion.model.variables.map(({ name }) => name)")
