@@ -31,13 +31,18 @@ def read_description(path: str | pathlib.Path) -> Any:
     """
     from fmpy.model_description import read_model_description
 
-    open_fmu(pathlib.Path(path))
+    _, root = open_fmu(pathlib.Path(path))
     try:
         description = read_model_description(str(path), validate=False)
     except Exception as error:
         raise ValidationError(f"{path}: modelDescription.xml is beyond FMPy ({error}); use another FMU.") from None
     for kind in ("coSimulation", "modelExchange", "scheduledExecution"):
-        identifier = getattr(getattr(description, kind, None), "modelIdentifier", None)
+        offered = getattr(description, kind, None)
+        element = root.find(kind[0].upper() + kind[1:])
+        if offered is not None and element is not None and description.fmiVersion.startswith("3."):
+            # FMPy looks for it under its name of FMI 2.0.
+            offered.providesDirectionalDerivative = element.get("providesDirectionalDerivatives") in ("true", "1")
+        identifier = getattr(offered, "modelIdentifier", None)
         if identifier is not None and not IDENTIFIER.fullmatch(identifier):  # it names a library that is loaded
             raise ValidationError(f'{path}: the modelIdentifier "{identifier:.80}" is no C identifier; build it again.')
     if description.fmiVersion in ("2.0", "3.0"):

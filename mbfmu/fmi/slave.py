@@ -173,6 +173,13 @@ class Slave(abc.ABC):
                 raise SimulationError(f"{self.name}.{name}: no such variable; {suggestion(name, self.interface)}")
             scalars = self.interface[name]
             given = [value] if isinstance(value, str) else np.ravel(np.asarray(value, dtype=object)).tolist()
+            if scalars[0].variable.causality == "structuralParameter":
+                if given != [_number(scalars[0].start)]:
+                    raise self._error(
+                        f"{name} = {value}: sizes arrays, and is {scalars[0].start} as modelDescription.xml has it; "
+                        "sizes are not changed, so leave it out"
+                    )
+                continue
             if len(given) != len(scalars):
                 raise self._error(f"{name} takes {len(scalars)} values, got {len(given)}")
             self.set(Values(scalars), given, f"cannot set {name} = {value}")
@@ -245,13 +252,15 @@ class Slave(abc.ABC):
             (references,) = values.references.values()
             order = [1] * len(references)
             self._call("refuses slopes", self._fmu.setRealInputDerivatives, references, order, slopes.tolist())
+            self._led = values if np.any(slopes) else None
 
-    #: The lines that inputs follow, of FMI 3.0: which, their values and slopes, and the time [s] at which they begin.
-    _lines: tuple[Values, np.ndarray, np.ndarray, float] | None = None
+    #: Inputs with slopes.
+    _led: Values | None = None
 
     def hold_inputs(self) -> None:
         """Go along no lines any more: inputs keep their values over a step."""
-        self._lines = None
+        if self._led is not None:
+            self.set_slopes(self._led, np.zeros(len(self._led)))
 
     def derivatives(self, outputs: Values, inputs: Values) -> np.ndarray:
         """Partial derivatives of Real outputs with respect to Real inputs at the instance's point, [outputs, inputs].
@@ -470,6 +479,10 @@ class Slave3(Slave):
                 self._call("does not return to steps", self._fmu.enterStepMode)
                 return
         raise self._error("its event iteration does not end")
+
+    def hold_inputs(self) -> None:
+        """Go along no lines any more: inputs keep their values over a step."""
+        self._lines = None
 
     def set_slopes(self, values: Values, slopes: np.ndarray) -> None:
         """Let Real inputs go on from their values along lines, of an FMU that asks for them."""

@@ -1,4 +1,5 @@
-/* An FMU of FMI 2.0 for tests, x' = u - x by Euler's method; from 0.05 s on it does what its parameter `fault` says. */
+/* An FMU of FMI 2.0 for tests, x' = u - x by Euler's method; from 0.05 s on it does what its parameter `fault` says.
+   Its output y = x - gain u is worked out where the start and every step end, and never between. */
 
 #include <math.h>
 #include <stdlib.h>
@@ -10,14 +11,20 @@ typedef const unsigned *Refs;
 
 enum { OK, WARNING, DISCARD, ERROR };
 enum { NOTHING, RETURNS_ERROR, RETURNS_DISCARD, NOT_A_NUMBER, ABORTS, HANGS, REFUSES_STATES };
-enum { X, U, FAULT };
+enum { X, U, FAULT, Y, GAIN };
 
 typedef struct {
-    double t, x, u;
+    double t, x, u, y, gain;
     int fault;
 } Model;
 
 #define M ((Model *)c)
+
+static double *place(Model *model, unsigned vr)
+{
+    return vr == X ? &model->x : vr == U ? &model->u : vr == Y ? &model->y : &model->gain;
+}
+
 #ifdef _WIN32
 #define API __declspec(dllexport)
 #else
@@ -46,17 +53,21 @@ API Status fmi2SetupExperiment(Component c, int given, double tolerance, double 
     return OK;
 }
 YES(fmi2EnterInitializationMode)
-YES(fmi2ExitInitializationMode)
+API Status fmi2ExitInitializationMode(Component c)
+{
+    M->y = M->x - M->gain * M->u;
+    return OK;
+}
 YES(fmi2Terminate)
 YES(fmi2Reset)
 API Status fmi2GetReal(Component c, Refs vr, size_t n, double value[])
 {
-    for (size_t i = 0; i < n; ++i) value[i] = vr[i] == X ? M->x : M->u;
+    for (size_t i = 0; i < n; ++i) value[i] = *place(c, vr[i]);
     return OK;
 }
 API Status fmi2SetReal(Component c, Refs vr, size_t n, const double value[])
 {
-    for (size_t i = 0; i < n; ++i) *(vr[i] == X ? &M->x : &M->u) = value[i];
+    for (size_t i = 0; i < n; ++i) *place(c, vr[i]) = value[i];
     return OK;
 }
 API Status fmi2GetInteger(Component c, Refs vr, size_t n, int value[])
@@ -116,6 +127,7 @@ API Status fmi2DoStep(Component c, double point, double size, int never_back)
     for (int i = 0; i < count; ++i) M->x += size / count * (M->u - M->x);
     if (end > 0.05 && M->fault == NOT_A_NUMBER) M->x = NAN;
     M->t = end;
+    M->y = M->x - M->gain * M->u;
     return OK;
 }
 NO(fmi2CancelStep)
