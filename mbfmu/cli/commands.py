@@ -242,7 +242,7 @@ def simulate(
     inputs: Input = None,
     held: Held = False,
     as_json: Json = False,
-    communication_step: CommunicationStep = None,
+    communication_step: CommunicationStep = (),  # type: ignore[assignment]
     scheme: Scheme = None,
     threads: Threads = None,
     processes: Processes = False,
@@ -252,7 +252,7 @@ def simulate(
 ) -> None:
     """Run an assembly in this process, without an FMU; an FMU of any tool; or a system of FMUs (.ssp, system.toml).
 
-    A system takes steps as long as its tolerance allows (default 1e-5), or all of one length with --communication-step.
+    A system takes steps as long as its tolerance allows (default 1e-5), or of fixed lengths with --communication-step.
     """
     files = {} if csv is None else {csv: ".csv"}  # whatever it is called
     if output is not None:
@@ -387,7 +387,7 @@ def animate(
         ),
     ] = False,
     open_page: OpenPage = False,
-    communication_step: CommunicationStep = None,
+    communication_step: CommunicationStep = (),  # type: ignore[assignment]
     scheme: Scheme = None,
     threads: Threads = None,
     processes: Processes = False,
@@ -448,6 +448,8 @@ def ssp(
             connect=system.connect,
             name=system.name,
             stop_time=system.stop_time,
+            step=system.step,
+            steps=system.steps,
             connectors=connectors,
             fmi=fmi,
             target=target,

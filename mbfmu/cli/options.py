@@ -62,11 +62,11 @@ Held = Annotated[
 ]
 SYSTEMS = "Systems of FMUs (.ssp, system.toml)"
 CommunicationStep = Annotated[
-    float | None,
+    list[str],
     typer.Option(
-        parser=number,
-        metavar="S",
-        help="Communication steps of this length; default: what the tolerance asks.",
+        metavar="[ELEMENT=]S",
+        help="Communication steps of this length, of all or (car=0.01) of one element. Repeatable; default: the "
+        "system's, else what the tolerance asks.",
         rich_help_panel=SYSTEMS,
     ),
 ]

@@ -142,9 +142,14 @@ def coupled_system(shown: Mapping[str, Any]) -> None:
         ("Algebraic loops, which are solved in every step, go through", shown["loops"]),
         ("Inputs of the system", [f"{name} ({', '.join(paths)})" for name, paths in shown["inputs"].items()]),
         ("Parameters of the package", [f"{name} = {value}" for name, value in shown["startValues"].items()]),
+        ("Communication steps that it asks for", _steps(shown["step"], shown["steps"])),
     ):
         if names:
             console.print(f"\n{title}: {escape(', '.join(names))}")
+
+
+def _steps(step: float | None, steps: Mapping[str, float]) -> list[str]:
+    return [] if step is None else [f"{step:g} s", *(f"{name} {own:g} s" for name, own in steps.items())]
 
 
 def problems(file: pathlib.Path, found: Sequence[str]) -> None:

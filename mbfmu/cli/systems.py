@@ -29,6 +29,9 @@ class System:
     elements: dict[str, Assembly | str]
     connect: list[tuple[str, str]] | None
     stop_time: float | None
+    #: Length of the communication steps that it asks for, s, and own ones of some elements.
+    step: float | None
+    steps: Mapping[str, float]
 
 
 def read_elements(elements: Sequence[str], connect: Sequence[str]) -> System:
@@ -57,7 +60,8 @@ def read_elements(elements: Sequence[str], connect: Sequence[str]) -> System:
         name: source if source.endswith(".fmu") else sources.load(source) for name, source in described.elements.items()
     }
     joined = [*(described.connect or []), *pairs]
-    return System(described.name, loaded, joined or described.connect, described.stop_time)
+    connect_to = joined or described.connect
+    return System(described.name, loaded, connect_to, described.stop_time, described.step, described.steps)
 
 
 def _system_file(elements: Sequence[str]) -> SystemFile | None:
@@ -113,7 +117,7 @@ def open_system(source: str, progress: Callable[[str], None]) -> Iterator[Packag
             else:
                 files[name] = pathlib.Path(element)
         structure = SystemStructure.of(files, system.connect, system.name)
-        yield Package(structure, {}, None, system.stop_time, ())
+        yield Package(structure, {}, None, system.stop_time, (), system.step, system.steps)
 
 
 @contextlib.contextmanager
@@ -137,7 +141,8 @@ class Stepping:
 
     start: float | None = None
     stop: float | None = None
-    communication_step: float | None = None
+    #: Of all elements, or `element=`s.
+    communication_step: Sequence[str] = ()
     longest: float | None = None
     tolerance: float | None = None
     inputs: pathlib.Path | None = None
@@ -146,6 +151,35 @@ class Stepping:
     threads: int | None = None
     processes: bool = False
     limit: float | None = None
+
+    def steps(self, package: Package) -> tuple[float | None, dict[str, float]]:
+        """Length of all communication steps [s], None where a tolerance chooses it, and own ones of some elements.
+
+        Those of the package count where nothing else is said of steps.
+
+        Raises
+        ------
+        MbfmuError
+            One is no number, or given twice.
+        """
+        from mbfmu.runtime.arguments import number_in
+
+        given: dict[str, float] = {}
+        for text in self.communication_step:
+            element, _, number = text.rpartition("=")
+            if element.strip() in given:
+                raise MbfmuError(f"--communication-step {text}: is given twice; leave one of them out")
+            try:
+                given[element.strip()] = number_in(number)
+            except ValueError:
+                raise MbfmuError(
+                    f"--communication-step {text}: {number!r} is no number; write 0.001, or car=0.01 for one element"
+                ) from None
+        if "" in given:
+            return given.pop(""), given
+        if given or (self.tolerance is None and self.longest is None):
+            return package.step, {**package.steps, **given}
+        return None, {}
 
     @property
     def of_systems(self) -> dict[str, Any]:
@@ -198,16 +232,18 @@ def simulate_system(
 ) -> CoupledResult:
     """Run a system: with steps of one length, or as long as the tolerance allows."""
     from mbfmu import sources
-    from mbfmu.cosimulation import SCHEMES, best_inputs, cosimulate
+    from mbfmu.cosimulation import SCHEMES, cosimulate
 
+    step, steps = how.steps(package)
     values = dict(package.start_values)
     for name, value in sources.parse_settings(settings).items():
         values |= dict.fromkeys(package.structure.inputs.get(name, (name,)), value)
     return cosimulate(
         package.structure,
-        step=how.communication_step,
+        step=step,
+        steps=steps,
         scheme=how.scheme or SCHEMES[0],
-        inputs=None if how.communication_step is None else best_inputs(package.structure),
+        inputs="best",
         start_time=_start(package, how),
         stop_time=package.stop_time if how.stop is None else how.stop,
         tolerance=how.tolerance,
@@ -268,6 +304,8 @@ def facts_of(package: Package) -> dict[str, Any]:
         "startValues": package.start_values,
         "loops": links_on_loops(structure),
         "stopTime": package.stop_time,
+        "step": package.step,
+        "steps": dict(package.steps),
         "notes": list(package.notes),
     }
 
@@ -333,7 +371,7 @@ def record_system(
     whole = together(structure.name, subjects)
     start = _start(package, how)
     end = (package.stop_time if how.stop is None else how.stop) or start + 1.0
-    if how.communication_step is None and how.longest is None:
+    if how.steps(package)[0] is None and how.longest is None:
         how = dataclasses.replace(how, longest=(end - start) / 300)
     how = dataclasses.replace(how, stop=end)
     result = simulate_system(package, settings, how, needed_variables(whole, target), progress)

@@ -1,7 +1,7 @@
 """Co-simulation: FMUs that are connected flange by flange, and a master that steps them together."""
 
 from mbfmu.cosimulation.flanges import ExposedFlange, exposed_flanges
-from mbfmu.cosimulation.master import INPUTS, SCHEMES, best_inputs, cosimulate
+from mbfmu.cosimulation.master import INPUTS, SCHEMES, cosimulate
 from mbfmu.cosimulation.package import Package, open_package
 from mbfmu.cosimulation.recording import Account, CoupledResult
 from mbfmu.cosimulation.structure import Connection, SystemStructure
@@ -15,7 +15,6 @@ __all__ = [
     "ExposedFlange",
     "Package",
     "SystemStructure",
-    "best_inputs",
     "cosimulate",
     "exposed_flanges",
     "open_package",

@@ -7,6 +7,7 @@ Strings, is held: a line through two values of a signal that jumps leads nowhere
 from __future__ import annotations
 
 import dataclasses
+import functools
 import itertools
 import math
 from collections.abc import Mapping, Sequence
@@ -26,6 +27,8 @@ from mbfmu.fmi.variables import Scalar, unit_of
 ROUNDS, NEAR = 20, 1e-9
 #: An output answers to its inputs where it moves by more than this part of what its derivative says.
 ANSWER = 1e-3
+#: Lengths of steps, as parts of those that are made, in which FMUs without derivatives are asked for their answers.
+ASKED = (1e-3, 1.0)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -95,6 +98,8 @@ class Slot:
     depending: list[int] = dataclasses.field(default_factory=list)
     #: Those of the latter that answer to no input without a step.
     silent: list[int] = dataclasses.field(default_factory=list)
+    #: Length of a step in which they do, s, of a slave that gives no derivatives.
+    asked: float | None = None
     #: What was set last of what is held.
     given: list[Any] | None = None
 
@@ -134,6 +139,7 @@ class Coupling:
             slot.direct = sorted(set().union(*(dependent[i] for i in slot.depending)))
         #: Inputs that depend on themselves at once; and whether any output depends on an input at once.
         self.loop = loops.inputs_on_loops(dependent)
+        self._dependent = dependent
         self.direct = sorted({j for slot in self.slots for j in slot.direct})
         #: Inputs whose effects are followed at once: all of them where there is a loop, or a master asks for it.
         self.followed = self.direct if self.loop else []
@@ -141,9 +147,12 @@ class Coupling:
         self.jacobian: np.ndarray | None = None
         #: What FMUs had at the end of their steps, [n] each: outputs, and their inputs.
         self._reached: tuple[np.ndarray, np.ndarray] | None = None
-        #: Outputs that answer to inputs in steps only.
-        self._silent: list[int] = []
+        #: Steps that were made to see how outputs answer.
+        self.calls = 0
         self.time = 0.0
+        #: Where the run ends, s, and how long first steps of each element are; empty where nobody may try steps.
+        self.stop = math.inf
+        self.sizes: Mapping[str, float] = {}
         self.rates = self._rates()
 
     def _dependencies(self, link: Pair) -> set[int]:
@@ -154,6 +163,22 @@ class Coupling:
                 of_u = slot.continuous.of_u
                 return {i for i in of_u if known is None or self.links[i].end.variable.name in known}
         return set()
+
+    def loops(self, answering: bool = False) -> list[list[str]]:
+        """Elements that algebraic loops join, those of each loop; with `answering`, of outputs that do answer now."""
+        dependent = self._dependent
+        if answering and self.jacobian is not None:
+            answers = self.jacobian != 0
+            dependent = [{j for j in known if answers[i, j]} for i, known in enumerate(dependent)]
+        return [
+            list(dict.fromkeys(self.links[i].end_element for i in group))
+            for group in loops.joined(self.loop, dependent)
+        ]
+
+    @property
+    def ended(self) -> str | None:
+        """Why the run ends, where a slave has ended it."""
+        return next((slot.slave.ended for slot in self.slots if slot.slave.ended is not None), None)
 
     # -- values
 
@@ -177,26 +202,30 @@ class Coupling:
     def set_held(self, slot: Slot) -> None:
         """Set the inputs of a slave that jump, where they have changed."""
         given = [*(self.held[i] for i in slot.held.of_u), *self.signals.jumps(slot.slave.name, self.time)]
-        if given and given != slot.given:
+        if given and given != slot.given and slot.slave.ended is None:
             slot.slave.set_discrete(slot.held.inputs, given)
             slot.given = given
 
-    def outputs(self) -> np.ndarray:
-        """Outputs as the slaves have them, [n]."""
-        y = np.empty(len(self.links))
-        for slot in self.slots:
+    def outputs(self, slots: Sequence[Slot] | None = None, others: np.ndarray | None = None) -> np.ndarray:
+        """Outputs as the slaves have them, [n]; with only some slots, those of the `others` [n]."""
+        y = np.empty(len(self.links)) if others is None else others.copy()
+        for slot in self.slots if slots is None else slots:
             self.read(slot, y)
         return y
 
-    def outputs_of(self, u: np.ndarray) -> np.ndarray:
-        """Outputs with some inputs, at the instant that all are at; of slaves that do not answer as derivatives say."""
-        for slot in self.slots:
+    def outputs_of(self, u: np.ndarray, slots: Sequence[Slot] | None = None) -> np.ndarray:
+        """Outputs with some inputs, at the instant that all are at; of slaves that do not answer as derivatives say.
+
+        With only some slots, the outputs of others are what their inputs are.
+        """
+        some = self.slots if slots is None else slots
+        for slot in some:
             if slot.answers:
                 self.set(slot, u)
-        y = self.outputs()
+        y = self.outputs(some, u)
         if self._reached is not None and self.jacobian is not None:
             reached, given = self._reached
-            rows = self._silent
+            rows = [i for slot in some for i in slot.silent]
             y[rows] = reached[rows] + self.jacobian[rows] @ (u - given)
         return y
 
@@ -221,25 +250,44 @@ class Coupling:
             self.jacobian = self._differentiate(self.u, self.outputs_of(self.u))
         for slot in self.slots:
             slot.slave.finish_initialisation()
+        for slot in self.slots if self.jacobian is not None else ():
+            self._ask_in_steps(slot)
+        if any(slot.silent for slot in self.slots):
+            self.reach(self.outputs(), self.u)
+            self.settle()
+        # Some FMUs have their first outputs only now.
+        moved = np.abs(self.outputs() - self.u) > loops.ACCURACY * (1 + np.abs(self.u))
+        if np.any(moved) or self._pass_on_held():
+            self.handle_events()
 
-    def settle(self) -> None:
-        """Find inputs on which outputs agree at the instant that all are at, and set them."""
+    def settle(self, slots: Sequence[Slot] | None = None) -> None:
+        """Find inputs on which outputs agree at the instant that all, or some slots, are at, and set them."""
         if not self.direct:
             self.u = self.outputs()
             for slot in self.slots:
                 self.set(slot, self.u)
             return
+        some = self.slots if slots is None else slots
+        rows = [i for slot in some for i in slot.continuous.of_y]
+        known = self.jacobian
+        if known is not None and len(some) < len(self.slots):
+            known = np.zeros_like(known)
+            known[rows] = self.jacobian[rows]  # type: ignore[index]
         self.u, found = loops.consistent_inputs(
-            self.outputs_of, self.u, self.followed, self.names, jacobian_of=self._differentiate,
-            known=self.jacobian,
+            functools.partial(self.outputs_of, slots=some), self.u, self.followed, self.names,
+            jacobian_of=functools.partial(self._differentiate, slots=some), known=known,
         )  # fmt: skip
-        if self.followed:
+        if not self.followed:
+            return
+        if found is None or self.jacobian is None:
             self.jacobian = found
+        else:
+            self.jacobian[rows] = found[rows]
 
-    def _differentiate(self, u: np.ndarray, y: np.ndarray) -> np.ndarray:
-        """dy/du in the columns of direct inputs: derivatives of the FMUs, else differences."""
+    def _differentiate(self, u: np.ndarray, y: np.ndarray, slots: Sequence[Slot] | None = None) -> np.ndarray:
+        """dy/du in the columns of direct inputs, of all or some slots: derivatives of the FMUs, else differences."""
         result = np.zeros((u.size, u.size))
-        for slot in self.slots:
+        for slot in self.slots if slots is None else slots:
             if not slot.direct:
                 continue
             rows = slot.depending
@@ -250,7 +298,10 @@ class Coupling:
                 result[np.ix_(rows, slot.direct)] = factor[:, None] * slot.slave.derivatives(outputs, inputs)
             else:
                 result[np.ix_(rows, slot.direct)] = self._by_differences(slot, u, y)
-                if self.jacobian is not None and slot.silent:  # as it was at the start
+                if slot.asked is not None and self.time + 2 * slot.asked <= self.stop:
+                    places = [rows.index(i) for i in slot.silent]
+                    result[np.ix_(slot.silent, slot.direct)] = self._answers(slot, u, slot.asked)[0][places]
+                elif self.jacobian is not None and slot.silent:  # as it was at the start
                     result[np.ix_(slot.silent, slot.direct)] = self.jacobian[np.ix_(slot.silent, slot.direct)]
         return result
 
@@ -265,10 +316,64 @@ class Coupling:
         self.set(slot, u)
         return result
 
-    def look_for_answers(self) -> None:
+    def _by_steps(self, slot: Slot, u: np.ndarray, size: float) -> np.ndarray:
+        """Differences of outputs after steps of a size [s] from now on, of a slave that goes back after each."""
+        saved, outputs = slot.slave.save(), np.zeros(u.size)
+        slot.slave.goes_back = True
+
+        def after(u: np.ndarray) -> np.ndarray:
+            slot.slave.restore(saved)
+            self.set(slot, u)
+            slot.slave.hold_inputs()
+            slot.slave.step(size)
+            self.calls += 1
+            self.read(slot, outputs)
+            return outputs[slot.depending]
+
+        try:
+            y, result = after(u), np.zeros((len(slot.depending), len(slot.direct)))
+            for k, j in enumerate(slot.direct):
+                moved = u.copy()
+                moved[j] += loops.PERTURBATION * (1 + abs(u[j]))
+                result[:, k] = (after(moved) - y) / (moved[j] - u[j])
+        finally:
+            slot.slave.restore(saved)
+            slot.slave.forget(saved)
+            self.set(slot, u)
+        return result
+
+    def _answers(self, slot: Slot, u: np.ndarray, size: float) -> tuple[np.ndarray, np.ndarray]:
+        """What outputs answer directly, [depending, direct], and whether they do, [depending].
+
+        What they answer through states grows with the length of the step [s]; what is left for none is direct.
+        """
+        single, double = self._by_steps(slot, u, size), self._by_steps(slot, u, 2 * size)
+        whole, grown = np.abs(double).max(axis=1), np.abs(double - single).max(axis=1)
+        return 2 * single - double, (whole > 0) & (grown < whole / 4)
+
+    def _ask_in_steps(self, slot: Slot) -> None:
+        """Find outputs that answer in steps only, of a slave that gives no derivatives but can go back."""
+        able = slot.slave.description.coSimulation.canHandleVariableCommunicationStepSize and slot.slave.saves
+        size = self.sizes.get(slot.slave.name, math.inf)
+        if slot.slave.differentiates or not (able and slot.direct):
+            return
+        seen = np.abs(self._by_differences(slot, self.u, self.outputs())).max(axis=1)
+        for part in ASKED:
+            if seen.all() or self.time + 2 * part * size > self.stop:
+                return
+            direct, answered = self._answers(slot, self.u, part * size)
+            told = answered & (seen == 0)
+            if told.any():
+                slot.asked = part * size
+                slot.silent = [i for i, one in zip(slot.depending, told, strict=True) if one]
+                assert self.jacobian is not None
+                self.jacobian[np.ix_(slot.silent, slot.direct)] = direct[told]
+                return
+
+    def look_for_answers(self, slots: Sequence[Slot] | None = None) -> None:
         """Find the outputs that do not answer to inputs without a step, as FMUs need not; after the first step."""
-        for slot in self.slots:
-            if not slot.direct or self.jacobian is None:
+        for slot in self.slots if slots is None else slots:
+            if not slot.direct or self.jacobian is None or slot.asked is not None:
                 continue
             u, y = self.u.copy(), self.outputs()
             self.set(slot, u)
@@ -276,24 +381,29 @@ class Coupling:
             expected = np.abs(self.jacobian[np.ix_(slot.depending, slot.direct)]).max(axis=1)
             seen = np.abs(self._by_differences(slot, u, y)).max(axis=1)
             slot.silent = [i for i, e, s in zip(slot.depending, expected, seen, strict=True) if e and s < ANSWER * e]
-        self._silent = [i for slot in self.slots for i in slot.silent]
+            if slot.silent:
+                self._ask_in_steps(slot)
 
-    def reach(self, outputs: np.ndarray, given: np.ndarray, again: bool = False) -> None:
+    def reach(
+        self, outputs: np.ndarray, given: np.ndarray, again: bool = False, slots: Sequence[Slot] | None = None
+    ) -> None:
         """Take over what steps have reached: outputs, and the inputs that slaves had then, [n] each.
 
         With `again` it is near what was reached before, and derivatives are kept.
         """
+        some = self.slots if slots is None else slots
         self._reached = (outputs.copy(), given.copy())
-        if not again and self.jacobian is not None and self._silent:
-            self.jacobian = self._differentiate(given, outputs)
+        if not again and self.jacobian is not None and any(slot.silent for slot in some):
+            rows = [i for slot in some for i in slot.continuous.of_y]
+            self.jacobian[rows] = self._differentiate(given, outputs, some)[rows]
 
-    def slopes(self, told: np.ndarray) -> np.ndarray:
+    def slopes(self, told: np.ndarray, slots: Sequence[Slot] | None = None) -> np.ndarray:
         """Slopes of the outputs, [n], NaN of FMUs that do not tell them; `told` are those of inputs that FMUs assume.
 
         Slopes agree, too, where effects are followed at once: y' is linear in u', and dy/du the factor.
         """
         result = np.full(len(self.links), math.nan)
-        for slot in self.slots:
+        for slot in self.slots if slots is None else slots:
             port = slot.continuous
             if port.of_y and slot.slave.description.coSimulation.maxOutputDerivativeOrder:
                 result[port.of_y] = port.factor * slot.slave.slopes(port.outputs)
@@ -337,12 +447,15 @@ class Coupling:
         """Outputs on which all agree, by element and name, of slaves whose own are those of other inputs."""
         return {
             (link.start_element, link.start.name): (self.u[i] - link.offset) / link.factor
-            for i in self._silent
+            for i in (i for slot in self.slots for i in slot.silent)
             for link in (self.links[i],)
         }
 
     def handle_events(self) -> None:
-        """Let FMUs handle the events at which they are, and pass on what jumps; as often as it takes."""
+        """Let FMUs handle the events at which they are, and pass on what jumps; as often as it takes.
+
+        An FMU may end the run there: see `ended`.
+        """
         for _ in range(ROUNDS):
             for slot in self.slots:
                 slot.slave.finish_event()

@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+from scipy.sparse.csgraph import connected_components
 
 from mbfmu.errors import SimulationError
 
@@ -38,6 +39,17 @@ def inputs_on_loops(dependent: Sequence[set[int]]) -> list[int]:
         if kept == left:
             return sorted(left)
         left = kept
+
+
+def joined(loop: Sequence[int], dependent: Sequence[set[int]]) -> list[list[int]]:
+    """Return the inputs of each loop; `loop` are all inputs on loops, and those between them, which are left out."""
+    places = {i: k for k, i in enumerate(loop)}
+    edges = np.zeros((len(loop), len(loop)), dtype=bool)
+    for i in loop:
+        edges[[places[j] for j in dependent[i] if j in places], places[i]] = True
+    count, labels = connected_components(edges, connection="strong")
+    groups = [[i for i in loop if labels[places[i]] == k] for k in range(count)]
+    return [group for group in groups if len(group) > 1 or group[0] in dependent[group[0]]]
 
 
 def links_on_loops(structure: Any) -> list[str]:

@@ -8,14 +8,12 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from mbfmu.cosimulation.coupling import Coupling
 from mbfmu.cosimulation.fixed import FixedSteps
 from mbfmu.cosimulation.recording import Account, CoupledResult, Recorder
 from mbfmu.cosimulation.signals import DrivenInputs
 from mbfmu.cosimulation.structure import SystemStructure
-from mbfmu.cosimulation.variable import VariableSteps
+from mbfmu.cosimulation.variable import FIRST, VariableSteps
 from mbfmu.errors import SimulationError
 from mbfmu.fmi.remote import open_remote
 from mbfmu.fmi.slave import Log, Slave, open_slave
@@ -26,8 +24,8 @@ from mbfmu.runtime.run import checked_tolerance
 #: Order of stepping: all at once with inputs of the step before, or one after the other with the newest inputs.
 SCHEMES = ("jacobi", "gauss-seidel")
 #: How inputs go on within a step: at their last value, along the line through the last two, or along the slope that
-#: the FMU of the output tells.
-INPUTS = ("hold", "secant", "tangent")
+#: the FMU of the output tells; or the best of these that each FMU can.
+INPUTS = ("hold", "secant", "tangent", "best")
 
 #: Tolerance of variable steps where nobody says, and by how much those of the FMUs' integrators are tighter.
 TOLERANCE, TIGHTER = 1e-5, 0.1
@@ -37,6 +35,7 @@ def cosimulate(
     structure: SystemStructure,
     *,
     step: float | None = None,
+    steps: Mapping[str, float] | None = None,
     stop_time: float | None = None,
     start_time: float = 0.0,
     scheme: str = "jacobi",
@@ -71,6 +70,10 @@ def cosimulate(
     step
         Length of all communication steps, s; the last one is shorter where the run is no multiple of it. None lets
         the tolerance choose them: steps whose error is too large are taken back and made shorter, and end at events.
+    steps
+        Own lengths of the communication steps of some elements, s, in place of `step`; of any ratio. Where steps begin
+        together, the longest are made first, and others follow them between two known points. The result has the
+        points of all.
     stop_time, start_time
         s; the stop time of the first FMU that names one where None, else 1.
     scheme
@@ -78,7 +81,8 @@ def cosimulate(
     inputs
         One of `INPUTS`, for continuous inputs; others are held. All but `hold` need FMUs that take input derivatives
         (FMI 2.0) or inputs in intermediate updates (FMI 3.0); `tangent` those that give output derivatives, too.
-        None is `hold` with a fixed step, and the best that each FMU can without.
+        With `best`, each FMU is told what it can take, and inputs of FMUs that take no lines are held at their means.
+        None is `hold` with a fixed step, and `best` without.
     tolerance
         With a fixed step the relative tolerance of the FMUs' own integrators; theirs where None. Without, what steps
         may add to the error of a coupled quantity, relative to its largest value so far; 1e-5 where None. The FMUs get
@@ -105,7 +109,7 @@ def cosimulate(
     Raises
     ------
     ModelError
-        A variable does not exist.
+        A variable or element does not exist, or the step of one is no length.
     SimulationError
         An option is unknown, an FMU cannot do what it asks for, or the run stops; the message names FMU and time.
     """
@@ -133,7 +137,8 @@ def cosimulate(
     else:
         tolerance = TOLERANCE if tolerance is None else tolerance
         own = max(TIGHTER * tolerance, arguments.LEAST_TOLERANCE)
-    times = _communication_points(start_time, stop, step)
+    _check_span(start_time, stop, step)
+    own_steps = structure.own_steps(step, steps)
     driven = DrivenInputs.of(structure, signals, interpolation, start_time, stop)
     log, account = Log(), Account()
     with contextlib.ExitStack() as stack:
@@ -148,10 +153,11 @@ def cosimulate(
             for name, path in structure.files.items()
         }  # fmt: skip
         coupling = Coupling(structure, slaves, driven)
-        coupling.time = start_time
+        coupling.time, coupling.stop = start_time, stop
+        coupling.sizes = own_steps or dict.fromkeys(slaves, FIRST * (stop - start_time))
         options = (coupling, scheme == "gauss-seidel", account, stack.enter_context(_team(threads)))
-        master = FixedSteps(*options, inputs or "hold") if step is not None else VariableSteps(
-            *options, inputs, tolerance or TOLERANCE, longest
+        master = FixedSteps(*options, inputs or "hold", own_steps) if step is not None else VariableSteps(
+            *options, None if inputs == "best" else inputs, tolerance or TOLERANCE, longest
         )  # fmt: skip
         recorder = Recorder(structure, slaves, outputs)
         values = _by_element(start_values or {}, slaves)
@@ -159,24 +165,13 @@ def cosimulate(
             slave.begin(start_time, stop, own, values.get(name, {}))
         coupling.initialise()
         master.begin()
-        recorder.record(start_time, coupling.agreed())
-        steps = master.run(times) if isinstance(master, FixedSteps) else master.run(start_time, stop)
-        for time in steps:
-            recorder.record(time, coupling.agreed())
+        recorder.record(start_time, slaves, coupling.agreed())
+        for time, slots in master.run(start_time, stop):
+            recorder.record(time, [slot.slave.name for slot in slots], coupling.agreed())
             if progress:
-                progress((time - start_time) / (stop - start_time))
+                progress((min(slave.time for slave in slaves.values()) - start_time) / (stop - start_time))
+    account.calls += coupling.calls
     return recorder.result(master.ended, account)
-
-
-def best_inputs(structure: SystemStructure) -> str:
-    """The most accurate of `INPUTS` that all FMUs of a system can do with a fixed step."""
-    followed = {c.end_element for c, start, end in structure.links() if start.continuous and end.continuous}
-    giving = {c.start_element for c, start, end in structure.links() if start.continuous and end.continuous}
-    able = {name: description.coSimulation for name, description in structure.descriptions.items()}
-    if not all(able[name] and (able[name].canInterpolateInputs or able[name].providesIntermediateUpdate)
-               for name in followed):  # fmt: skip
-        return "hold"
-    return "tangent" if all(able[name].maxOutputDerivativeOrder for name in giving) else "secant"
 
 
 @contextlib.contextmanager
@@ -202,18 +197,14 @@ def _stop_time(structure: SystemStructure) -> float:
     return 1.0
 
 
-def _communication_points(start: float, stop: float, step: float | None) -> np.ndarray:
-    """Multiples of the step from the start, without accumulated rounding, and the stop time itself."""
+def _check_span(start: float, stop: float, step: float | None) -> None:
     if step is None:
         if not start < stop < math.inf:
             raise SimulationError(f"from {start:g} s to {stop:g} s: the stop must be after the start")
-        return np.array([start, stop])
-    if not (0 < step < math.inf and start < stop < math.inf):
+    elif not (0 < step < math.inf and start < stop < math.inf):
         raise SimulationError(
             f"step {step:g} s from {start:g} s to {stop:g} s: the step must be positive and the stop after the start"
         )
-    count = max(1, math.ceil((stop - start) / step * (1 - 1e-12)))
-    return np.append(start + step * np.arange(count), stop)
 
 
 def _by_element(values: Mapping[str, Any], slaves: Mapping[str, Slave]) -> dict[str, dict[str, Any]]:

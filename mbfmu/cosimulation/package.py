@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import math
 import pathlib
 import re
 import tempfile
 import urllib.parse
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from lxml import etree
@@ -23,6 +24,8 @@ from mbfmu.errors import ValidationError
 from mbfmu.fmi.archive import PACKAGE, open_fmu, unpack
 
 _FMU = "application/x-fmu-sharedlibrary"
+#: Type of libcosim's annotations, which say how long steps are.
+LIBCOSIM = "com.opensimulationplatform"
 _SETS = "application/x-ssp-parameter-set"
 
 #: An element of the package, by the names of the systems that it is in; a connector of one.
@@ -41,6 +44,9 @@ class Package:
     stop_time: float | None
     #: What was left out.
     notes: tuple[str, ...]
+    #: Length of all communication steps that is asked for, s, None where there is none, and own ones of some elements.
+    step: float | None = None
+    steps: Mapping[str, float] = dataclasses.field(default_factory=dict)
 
 
 @contextlib.contextmanager
@@ -82,6 +88,8 @@ class _Reader:
         self.kinds: dict[_Path, dict[str, str]] = {}
         self.bindings: list[tuple[_Path, etree._Element]] = []
         self.notes: list[str] = []
+        #: Own steps of components, s.
+        self.hints: dict[_Path, float] = {}
 
     def read(self, root: etree._Element) -> Package:
         system = _child(root, "System")
@@ -109,7 +117,22 @@ class _Reader:
         times = [self._number(given[key], key) if given.get(key) else None for key in ("startTime", "stopTime")]
         structure = dataclasses.replace(structure, inputs=self._inputs(names))
         values = self._values(structure, names, root)
-        return Package(structure, values, times[0], times[1], tuple(self.notes))
+        step = None if experiment is None else self._annotated(experiment, "FixedStepAlgorithm", "baseStepSize")
+        steps = {names[path]: hint for path, hint in self.hints.items()}
+        if steps and step is None:
+            step = min(steps.values())
+        return Package(structure, values, times[0], times[1], tuple(self.notes), step, steps)
+
+    def _annotated(self, element: etree._Element, tag: str, attribute: str) -> float | None:
+        """A positive number that libcosim's annotations give for the steps of an element, or of the system."""
+        for annotation in element.iterfind("{*}Annotations/{*}Annotation"):
+            found = annotation.find(f".//{{*}}{tag}") if annotation.get("type") == LIBCOSIM else None
+            if found is not None:
+                value = self._number(found.get(attribute), f"{attribute} of {tag}")
+                if not 0 < value < math.inf:
+                    raise self._wrong(f"{attribute} of {tag} = {value:g} is no length of a step")
+                return value
+        return None
 
     def _wrong(self, what: str) -> ValidationError:
         return ValidationError(f"{self.file}: {what}.")
@@ -175,6 +198,9 @@ class _Reader:
             raise self._wrong(f"the component {name} is for model exchange; systems are stepped in co-simulation")
         self.files[path] = self._file(source, f"the FMU of {name}")
         self.kinds[path] = self._connectors(element)
+        hint = self._annotated(element, "StepSizeHint", "value")
+        if hint is not None:
+            self.hints[path] = hint
         self._bind(element, path)
 
     def _file(self, source: str, what: str) -> pathlib.Path:

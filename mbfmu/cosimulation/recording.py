@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -85,27 +86,46 @@ class Recorder:
             column for column, (element, i) in self._places.items() if groups[element][i].variable.causality == "output"
         ]
         self._groups = {name: (slaves[name], Values(scalars)) for name, scalars in groups.items()}
-        self._times: list[float] = []
-        self._rows: list[dict[str, list[Any]]] = []
+        self._times: dict[str, list[float]] = {name: [] for name in slaves}
+        self._rows: dict[str, list[list[Any]]] = {name: [] for name in slaves}
 
-    def record(self, time: float, agreed: Mapping[tuple[str, str], float]) -> None:
-        """Append the values of now, a time [s]; `agreed` are those on which FMUs agree, by element and name."""
-        self._times.append(time)
-        row = {name: slave.get(values) for name, (slave, values) in self._groups.items()}
-        for name, (_, values) in self._groups.items() if agreed else ():
-            row[name] = [
-                agreed.get((name, one.name), value) for one, value in zip(values.scalars, row[name], strict=True)
-            ]
-        self._rows.append(row)
+    def record(self, time: float, names: Iterable[str], agreed: Mapping[tuple[str, str], float]) -> None:
+        """Append the values that some elements have now, at a time [s].
+
+        `agreed` are those on which FMUs agree, by element and name.
+        """
+        for name in names:
+            slave, values = self._groups[name]
+            row = slave.get(values)
+            if agreed:
+                row = [agreed.get((name, one.name), value) for one, value in zip(values.scalars, row, strict=True)]
+            self._times[name].append(time)
+            self._rows[name].append(row)
 
     def result(self, ended: str | None, account: Account) -> CoupledResult:
-        """Time series of everything recorded."""
-        times = np.array(self._times)
-        tables = {
-            name: np.array([row[name] for row in self._rows], dtype=float).reshape(times.size, len(values))
-            for name, (_, values) in self._groups.items()
-        }
+        """Time series of everything recorded, at all instants at which an element stood, up to where all have come.
+
+        Between the points of an element with longer steps, what is continuous goes along lines, and the rest is held.
+        """
+        until = min(times[-1] for times in self._times.values())
+        times = functools.reduce(np.union1d, [np.array(times) for times in self._times.values()])
+        times = times[times <= until]
+        tables = {name: self._table(name, times) for name in self._groups}
         series = {name: tables[element][:, i].copy() for name, (element, i) in self._places.items()}
         result = CoupledResult(self.name, times, series, self._units, self._outputs, ended, self._arrays)
         result.account = account
         return result
+
+    def _table(self, name: str, times: np.ndarray) -> np.ndarray:
+        """Values of an element at some times [n], [n, values]."""
+        _, values = self._groups[name]
+        own = np.array(self._times[name])
+        table = np.array(self._rows[name], dtype=float).reshape(own.size, len(values))
+        if np.array_equal(own[own <= times[-1]], times):
+            return table[: times.size]
+        before = table[np.searchsorted(own, times, side="right") - 1]
+        columns = [
+            np.interp(times, own, table[:, i]) if scalar.continuous else before[:, i]
+            for i, scalar in enumerate(values.scalars)
+        ]
+        return np.array(columns).reshape(len(values), times.size).T

@@ -41,6 +41,9 @@ COMMON = "http://ssp-standard.org/SSP1/SystemStructureCommon"
 #: Namespace of OMSimulator's annotations, without which it opens no system.
 OMSIMULATOR = "https://raw.githubusercontent.com/OpenModelica/OMSimulator/master/schema/oms.xsd"
 
+#: Namespace and type of libcosim's annotations.
+LIBCOSIM, COSIM = "http://opensimulationplatform.com/SSP/OSPAnnotations", "com.opensimulationplatform"
+
 #: Types of connectors in SSP 1.0 and 2.0, by those of FMI; enumerations and clocks need more information, and get none.
 _TYPES = {
     "1.0": {"Real": "Real", "Float64": "Real", "Integer": "Integer", "Int32": "Integer"}
@@ -60,6 +63,8 @@ def build_ssp(
     connect: Iterable[tuple[str, str]] | None = None,
     name: str | None = None,
     stop_time: float | None = None,
+    step: float | None = None,
+    steps: Mapping[str, float] | None = None,
     connectors: bool = False,
     fmi: int = 2,
     target: str = "auto",
@@ -80,6 +85,9 @@ def build_ssp(
         Name of the system; that of the file where None.
     stop_time
         s; that of the longest default experiment where None.
+    step, steps
+        Length of all communication steps, s, and own ones of some elements, for those who read the annotations of
+        libcosim and OMSimulator; that of the shortest default experiment, for the latter, where None.
     connectors
         Give the system connectors for inputs and outputs that are not connected.
     fmi, target, platforms, progress
@@ -113,22 +121,26 @@ def build_ssp(
             else:
                 files[element] = pathlib.Path(source)
         structure = SystemStructure.of(files, connect, name or file.stem)
-        _pack(structure, part, stop_time, connectors)
+        _pack(structure, part, stop_time, connectors, step, steps)
     return file, structure.connections
 
 
 def write_ssp(
-    structure: SystemStructure, path: str | pathlib.Path, stop_time: float | None = None, *, connectors: bool = False
-) -> pathlib.Path:
-    """Pack FMUs that are built already; arguments (stop_time in s) and errors as those of `build_ssp`."""
+    structure: SystemStructure, path: str | pathlib.Path, stop_time: float | None = None, *,
+    step: float | None = None, steps: Mapping[str, float] | None = None, connectors: bool = False,
+) -> pathlib.Path:  # fmt: skip
+    """Pack FMUs that are built already; arguments (times in s) and errors as those of `build_ssp`."""
     file = pathlib.Path(path)
     with replacing(file) as part:
-        _pack(structure, part, stop_time, connectors)
+        _pack(structure, part, stop_time, connectors, step, steps)
     return file
 
 
-def _pack(structure: SystemStructure, file: pathlib.Path, stop_time: float | None, connectors: bool) -> None:
-    date = build_date()
+def _pack(
+    structure: SystemStructure, file: pathlib.Path, stop_time: float | None, connectors: bool, step: float | None,
+    steps: Mapping[str, float] | None,
+) -> None:  # fmt: skip
+    date, own = build_date(), structure.own_steps(step, steps)
     looped = links_on_loops(structure)
     if looped:
         warnings.warn(
@@ -144,17 +156,19 @@ def _pack(structure: SystemStructure, file: pathlib.Path, stop_time: float | Non
         for element, path in structure.files.items():
             with contextlib.suppress(shutil.SameFileError):
                 shutil.copyfile(path, folder / "resources" / f"{element}.fmu")
-        (folder / "SystemStructure.ssd").write_bytes(system_structure(structure, date, stop_time, connectors))
+        (folder / "SystemStructure.ssd").write_bytes(system_structure(structure, date, stop_time, connectors, own))
         write_provenance(folder, structure.name, date, {"kind": "SSP"}, {}, {})
         write_archive(folder, file, date)
 
 
 def system_structure(
-    structure: SystemStructure, date: datetime.datetime | None, stop_time: float | None = None, connectors: bool = False
-) -> bytes:
+    structure: SystemStructure, date: datetime.datetime | None, stop_time: float | None = None,
+    connectors: bool = False, steps: Mapping[str, float] | None = None,
+) -> bytes:  # fmt: skip
     """Write SystemStructure.ssd (SSP 1.0 and 2.0, section 5): elements in resources/NAME.fmu, and their connections.
 
-    With `connectors`, the system has some for the inputs and outputs that are not connected.
+    With `connectors`, the system has some for the inputs and outputs that are not connected. `steps` are lengths of
+    communication steps, s, of all elements.
 
     Raises
     ------
@@ -168,7 +182,7 @@ def system_structure(
     version = _version(v for variables in ports.values() for v in variables)
     root = etree.Element(
         _ssd("SystemStructureDescription"),
-        nsmap={"ssd": DESCRIPTION, "ssc": COMMON, "oms": OMSIMULATOR},
+        nsmap={"ssd": DESCRIPTION, "ssc": COMMON, "oms": OMSIMULATOR} | ({"osp": LIBCOSIM} if steps else {}),
         version=version,
         name=structure.name,
         generationTool=f"mbfmu {__version__}",
@@ -203,6 +217,8 @@ def system_structure(
         sides = {"x1": left, "y1": 0.0, "x2": left + _WIDTH, "y2": height}
         etree.SubElement(component, _ssd("ElementGeometry"), {key: f"{value:g}" for key, value in sides.items()})
         left += _WIDTH + _GAP
+        if steps and steps[element] > min(steps.values()):
+            _annotation(component, COSIM, _osp("StepSizeHint")).set("value", repr(steps[element]))
     for name, (element, variable) in names.items():
         inner, outer = _End(element, variable.name), _End(None, name)
         wires.append((outer, inner) if variable.causality == "input" else (inner, outer))
@@ -210,9 +226,12 @@ def system_structure(
         connections = etree.SubElement(system, _ssd("Connections"))
     for start, end in wires:
         etree.SubElement(connections, _ssd("Connection"), start.attributes("start") | end.attributes("end"))
-    _omsimulator(system, structure)
+    _omsimulator(system, structure, steps)
     _units(root, structure, {unit for variables in ports.values() for v in variables if (unit := _unit(v))})
-    _experiment(root, structure, stop_time)
+    experiment = _experiment(root, structure, stop_time)
+    if steps:
+        algorithm = _annotation(experiment, COSIM, _osp("Algorithm"))
+        etree.SubElement(algorithm, _osp("FixedStepAlgorithm"), baseStepSize=repr(min(steps.values())))
     etree.indent(root, " ")
     return etree.tostring(root, xml_declaration=True, encoding="UTF-8")
 
@@ -254,14 +273,14 @@ def _system_names(ends: Sequence[tuple[str, Any]]) -> dict[str, tuple[str, Any]]
     return names
 
 
-def _omsimulator(system: etree._Element, structure: SystemStructure) -> None:
-    """Tell OMSimulator the kind of the system, a fixed-step master, and its step: the shortest of the elements'."""
+def _omsimulator(system: etree._Element, structure: SystemStructure, steps: Mapping[str, float] | None) -> None:
+    """Tell OMSimulator the kind of the system, a fixed-step master, and its step: the shortest that is asked for."""
     experiments = [d.defaultExperiment for d in structure.descriptions.values() if d.defaultExperiment is not None]
     step = min((float(e.stepSize) for e in experiments if e.stepSize is not None), default=1e-3)
+    step = min(steps.values()) if steps else step
     tolerance = min((float(e.tolerance) for e in experiments if e.tolerance is not None), default=1e-4)
-    group = etree.SubElement(system, _ssd("Annotations"))
-    annotation = etree.SubElement(group, _ssc("Annotation"), type="org.openmodelica")
-    information = etree.SubElement(etree.SubElement(annotation, _oms("Annotations")), _oms("SimulationInformation"))
+    annotation = _annotation(system, "org.openmodelica", _oms("Annotations"))
+    information = etree.SubElement(annotation, _oms("SimulationInformation"))
     etree.SubElement(
         information,
         _oms("FixedStepMaster"),
@@ -270,6 +289,16 @@ def _omsimulator(system: etree._Element, structure: SystemStructure) -> None:
         absoluteTolerance=repr(tolerance),
         relativeTolerance=repr(tolerance),
     )
+
+
+def _annotation(parent: etree._Element, tool: str, tag: str) -> etree._Element:
+    """An element of an annotation for a tool."""
+    annotation = etree.SubElement(etree.SubElement(parent, _ssd("Annotations")), _ssc("Annotation"), type=tool)
+    return etree.SubElement(annotation, tag)
+
+
+def _osp(tag: str) -> str:
+    return f"{{{LIBCOSIM}}}{tag}"
 
 
 def _oms(tag: str) -> str:
@@ -332,11 +361,11 @@ def _units(root: etree._Element, structure: SystemStructure, used: set[str]) -> 
                 element.set(key, repr(float(getattr(base, key))))
 
 
-def _experiment(root: etree._Element, structure: SystemStructure, stop_time: float | None) -> None:
+def _experiment(root: etree._Element, structure: SystemStructure, stop_time: float | None) -> etree._Element:
     experiments = [d.defaultExperiment for d in structure.descriptions.values() if d.defaultExperiment is not None]
     start = min((float(e.startTime or 0.0) for e in experiments), default=0.0)
     if stop_time is None:
         stop_time = max((float(e.stopTime) for e in experiments if e.stopTime is not None), default=start + 1.0)
     if not start < stop_time < math.inf:
         raise BuildError(f"stop time {stop_time:g} s: must be after the start at {start:g} s.")
-    etree.SubElement(root, _ssd("DefaultExperiment"), startTime=repr(start), stopTime=repr(float(stop_time)))
+    return etree.SubElement(root, _ssd("DefaultExperiment"), startTime=repr(start), stopTime=repr(float(stop_time)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import math
 import pathlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -146,6 +147,23 @@ class SystemStructure:
                 factor = units[0].factor / units[1].factor
                 offset = (units[0].offset - units[1].offset) / units[1].factor
         return connection.factor * factor, connection.factor * offset + connection.offset
+
+    def own_steps(self, step: float | None, steps: Mapping[str, float] | None) -> dict[str, float]:
+        """Length of the communication steps of every element, s: its own of some, else `step`; none without either.
+
+        Raises
+        ------
+        ModelError
+            There is no such element, a length is none, or that of the other elements is missing.
+        """
+        for name, own in (steps or {}).items():
+            if name not in self.files:
+                raise ModelError(f"steps: there is no element {name!r}; {suggestion(name, self.files)}")
+            if isinstance(own, bool) or not isinstance(own, int | float) or not 0 < own < math.inf:
+                raise ModelError(f"steps: {name} = {own!r}: give a positive number of seconds")
+        if steps and step is None:
+            raise ModelError(f"steps of {', '.join(steps)}: need the step of the other elements, too; give step")
+        return {} if step is None else {name: float((steps or {}).get(name, step)) for name in self.files}
 
     def links(self) -> list[tuple[Connection, Scalar, Scalar]]:
         """Each connection with the scalars of its output and its input, once for each element of an array."""

@@ -9,11 +9,15 @@ a = "powertrain.axis1"
 b = "car.axis1"
 [experiment]
 stop = 4.0                        s
+step = 1e-3                       length of all communication steps, s; left to a tolerance where it is missing
+[steps]                           own steps of some elements, s
+car = 1e-2
 """
 
 from __future__ import annotations
 
 import dataclasses
+import math
 import pathlib
 from typing import Any
 
@@ -22,7 +26,8 @@ from mbfmu.messages import suggestion
 from mbfmu.modeling.assembly_file import read_toml
 from mbfmu.modeling.names import checked_file_name
 
-_KEYS = {"name", "elements", "connect", "experiment"}
+_KEYS = {"name", "elements", "connect", "experiment", "steps"}
+_EXPERIMENT = {"stop": "stop = 4.0", "step": "step = 1e-3"}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -33,6 +38,9 @@ class SystemFile:
     elements: dict[str, str]
     connect: list[tuple[str, str]] | None
     stop_time: float | None
+    #: Length of all communication steps, s, and own ones of some elements.
+    step: float | None = None
+    steps: dict[str, float] = dataclasses.field(default_factory=dict)
 
 
 def read_system(path: pathlib.Path) -> SystemFile | None:
@@ -55,16 +63,33 @@ def read_system(path: pathlib.Path) -> SystemFile | None:
     experiment = record.get("experiment", {})
     if not isinstance(experiment, dict):
         raise ModelError(f"{path}: experiment = {experiment!r:.60}: write it as a table, [experiment]")
-    stop = experiment.get("stop")
-    if stop is not None and not isinstance(stop, int | float):
-        raise ModelError(f"{path}: experiment.stop = {stop!r}: give seconds, for example stop = 4.0")
+    for key, value in experiment.items():
+        if key not in _EXPERIMENT:
+            raise ModelError(f"{path}: experiment.{key} is no entry of it; {suggestion(key, _EXPERIMENT)}")
+        _check_seconds(value, f"{path}: experiment.{key}", _EXPERIMENT[key])
+    steps = record.get("steps", {})
+    if not isinstance(steps, dict):
+        raise ModelError(f"{path}: steps = {steps!r:.60}: write it as a table, [steps]")
+    for element, value in steps.items():
+        if element not in elements:
+            raise ModelError(f"{path}: steps.{element}: there is no such element; {suggestion(element, elements)}")
+        _check_seconds(value, f"{path}: steps.{element}", f"{element} = 1e-2")
+    if steps and "step" not in experiment:
+        raise ModelError(f"{path}: steps: give the step of the other elements, too, as step = 1e-3 in [experiment]")
     name = checked_file_name(record["name"], f"{path}: name") if "name" in record else path.stem
     return SystemFile(
         name=name,
         elements={name: _from_folder(source, path.parent) for name, source in elements.items()},
         connect=_pairs(record["connect"], path) if "connect" in record else None,
-        stop_time=None if stop is None else float(stop),
+        stop_time=float(experiment["stop"]) if "stop" in experiment else None,
+        step=float(experiment["step"]) if "step" in experiment else None,
+        steps={element: float(value) for element, value in steps.items()},
     )
+
+
+def _check_seconds(value: Any, entry: str, example: str) -> None:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < math.inf:
+        raise ModelError(f"{entry} = {value!r}: give seconds, for example {example}")
 
 
 def _pairs(entries: Any, path: pathlib.Path) -> list[tuple[str, str]]:

@@ -103,18 +103,21 @@ class VariableSteps:
         self._told = np.zeros(size)
         self._before: tuple[list[Saved], list[Any], list[Any], np.ndarray] | None = None
         self._asked = False
+        #: By the name of a quantity, the first step that was as short as can be, and how many there were.
+        self._forced: dict[str, tuple[str, int]] = {}
 
     def begin(self) -> None:
         """Take over where the coupling begins."""
         if self.coupling.links:
             self.coupling.handle_events()
+        self.ended = self.coupling.ended
         self._other = self._read_others()
         self._see(self.coupling.u)
 
     # -- the run
 
-    def run(self, start: float, stop: float) -> Iterator[float]:
-        """Make steps, and give the time [s] after each one that is kept."""
+    def run(self, start: float, stop: float) -> Iterator[tuple[float, list[Slot]]]:
+        """Make steps, and give the time [s] after each one that is kept, and the slots: all have reached it."""
         span, time = stop - start, start
         size = FIRST * span
         self._restart(time)
@@ -126,16 +129,27 @@ class VariableSteps:
             elif whole < 2 * size:
                 size = whole / 2
             made, size = self._step(time, size, span)
+            if not made:
+                break
             time = time + made if made != whole else min(stop, time + whole)
             if abs(stop - time) <= SHORTEST * span:
                 time = stop
             self.coupling.time = time
             for slot in self.coupling.slots:
                 slot.slave.time = time
-            yield time
+            yield time, self.coupling.slots
+        for name, (told, count) in self._forced.items():
+            self.account.note(
+                f"{name} {told} keeps no tolerance of {self.tolerance:g}"
+                f"{f', nor do {count - 1} later ones' if count > 1 else ''}; the coupling chatters, or an FMU is less "
+                "accurate than it was told to be"
+            )
 
     def _step(self, time: float, size: float, span: float) -> tuple[float, float]:
-        """Make one step of at most a size [s]; returns its size, and that of the next one to be tried."""
+        """Make one step of at most a size [s]; returns its size, and that of the next one to be tried.
+
+        A size of 0 says that an FMU has ended the run before.
+        """
         failures, exact, forced, rejected = 0, False, False, False
         self._save()
         while True:
@@ -158,6 +172,12 @@ class VariableSteps:
                 self._take_back()
                 size, exact = reached - time, True
                 continue
+            if self.coupling.ended is not None and reached < time + size - SHORTEST * span:
+                self.ended = self.coupling.ended  # where the step began, or somewhere in it, and nobody goes back
+                if self.goes_back:
+                    self._take_back()
+                self._forget()
+                return 0.0, size
             jumped = made.jumped or any(slot.slave.at_event for slot in self.coupling.slots)
             if not self.goes_back or made.error <= 1 or size <= SHORTEST * span:
                 forced = made.error > 1 and self.goes_back
@@ -170,10 +190,8 @@ class VariableSteps:
             size *= float(np.clip(AIM * made.error ** (-1 / CORRECTED), SHRINK, 0.7))
             exact, rejected = False, True
         if forced:
-            self.account.note(
-                f"{made.worst} at t = {time:.9g} s: a step of {size:.3g} s keeps no tolerance of {self.tolerance:g}; "
-                "the coupling chatters, or an FMU is less accurate than it was told to be"
-            )
+            told, count = self._forced.get(made.worst, (f"at t = {time:.9g} s: a step of {size:.3g} s", 0))
+            self._forced[made.worst] = (told, count + 1)
         following = self._keep(time + size, size, made, jumped)
         return size, min(following, size) if rejected else following
 
@@ -181,7 +199,7 @@ class VariableSteps:
         """Go on from what an attempt has made; returns the size [s] to be tried next."""
         coupling = self.coupling
         self._forget()
-        self.ended = next((s.slave.ended for s in coupling.slots if s.slave.ended is not None), None)
+        self.ended = coupling.ended
         self.account.kept(size)
         coupling.time = time
         for slot in coupling.slots:
@@ -192,6 +210,7 @@ class VariableSteps:
         if jumped or knot:
             if self.ended is None:
                 coupling.handle_events()
+                self.ended = coupling.ended
             self._restart(time)
         elif made.far:
             self._restart(time)
@@ -286,8 +305,11 @@ class VariableSteps:
             coupling.read(slot, outputs)
             coupling.read_held(slot)
             if self.sequential and guess and slot.continuous.of_y:  # those that follow know what this one has reached
-                of_y = slot.continuous.of_y
-                reached = Point(time + size, outputs, np.full(outputs.size, math.nan))
+                of_y, ends = slot.continuous.of_y, outputs.copy()
+                if coupling.jacobian is not None:  # with inputs at their means, it shows what belongs to these
+                    rows = slot.depending
+                    ends[rows] += coupling.jacobian[rows] @ np.where(self.lines, 0.0, ahead.sum(axis=0) - given)
+                reached = Point(time + size, ends, np.full(outputs.size, math.nan))
                 ahead[:, of_y] = lines.fit([*self._history, reached], time, size)[:, of_y]
         self.account.calls += parts * len(coupling.slots)
         self._told = told

@@ -18,7 +18,7 @@ from mbfmu.cosimulation import SystemStructure, cosimulate, exposed_flanges, loo
 from mbfmu.demos import drivetrain
 from mbfmu.errors import ModelError, SimulationError
 from mbfmu.fmi.description import read_description
-from mbfmu.fmi.slave import Slave3
+from mbfmu.fmi.slave import Slave, Slave3
 
 J1, J2, C, D = 2.0, 3.0, 100.0, 1.0  # kg.m2, N.m/rad, N.m.s/rad
 TWIST = 1.0  # rad, of the second inertia at the start
@@ -103,7 +103,7 @@ def oscillator(times: np.ndarray) -> np.ndarray:
     return np.column_stack([centre - J2 / (J1 + J2) * twist, centre + J1 / (J1 + J2) * twist])
 
 
-def oscillator_error(structure: SystemStructure, step: float, **options: str) -> float:
+def oscillator_error(structure: SystemStructure, step: float, **options: Any) -> float:
     names = ["driver.inertia.phi", "load.inertia.phi"]
     result = cosimulate(structure, step=step, stop_time=0.8, tolerance=1e-10, outputs=names, **options)
     return float(np.abs(np.column_stack([result[n] for n in names]) - oscillator(result.time)).max())
@@ -222,6 +222,77 @@ def test_fmus_that_take_no_lines_are_named(fmus: dict[str, pathlib.Path]) -> Non
         cosimulate(structure, step=0.01, inputs="secant")
 
 
+@pytest.mark.parametrize("scheme", ["jacobi", "gauss-seidel"])
+def test_fmus_that_take_no_lines_hold_means_with_the_best_inputs(scheme: str, fmus: dict[str, pathlib.Path]) -> None:
+    """The other one takes lines: of the second order, both together."""
+    structure = SystemStructure.of({"driver": fmus["driver"], "load": fmus["load"]})
+    structure.descriptions["load"].coSimulation.canInterpolateInputs = False
+    errors = [oscillator_error(structure, step, scheme=scheme, inputs="best") for step in (0.004, 0.002)]
+    assert np.log2(errors[0] / errors[1]) == pytest.approx(2, abs=0.1)
+
+
+# -- steps of their own
+
+
+@pytest.mark.parametrize("slow", ["driver", "load"])
+@pytest.mark.parametrize("ratio", [5.0, 2.5])
+@pytest.mark.parametrize(("inputs", "order"), [("hold", 1), ("secant", 2)])
+def test_error_falls_with_the_longest_of_own_steps(
+    inputs: str, order: int, ratio: float, slow: str, fmus: dict[str, pathlib.Path]
+) -> None:
+    """Whatever the ratio, also between the points of the longer steps."""
+    structure = SystemStructure.of({"driver": fmus["driver"], "load": fmus["load"]})
+    errors = [oscillator_error(structure, h / ratio, steps={slow: h}, inputs=inputs) for h in (0.01, 0.005)]
+    assert np.log2(errors[0] / errors[1]) == pytest.approx(order, abs=0.1)
+
+
+def test_results_have_the_points_of_all_own_steps(fmus: dict[str, pathlib.Path]) -> None:
+    structure = SystemStructure.of({"driver": fmus["driver"], "load": fmus["load"]})
+    result = cosimulate(structure, step=0.03, steps={"load": 0.05}, stop_time=0.1, outputs=["driver.inertia.phi"])
+    assert result.time == pytest.approx([0.0, 0.03, 0.05, 0.06, 0.09, 0.1])
+    assert result.account.calls == 4 + 2
+    signals = {"time": [0.0, 0.02, 1.0], "driver.inertia.J": [1.0, 1.0, 1.0]}
+    with pytest.raises(ModelError, match=r"driver\.inertia\.J"):
+        cosimulate(structure, step=0.03, steps={"load": 0.05}, signals=signals)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scheme", ["jacobi", "gauss-seidel"])
+def test_rigid_couplings_agree_at_their_own_points(scheme: str, fmus: dict[str, pathlib.Path]) -> None:
+    """Two couplings with steps of their own move to the bit as each does alone, in threads and processes, too."""
+    pair = [("rotor.axis", "load.axis")]
+    files = {"rotor": fmus["rotor"], "load": fmus["stepped"]}
+    steps = {"slow": 0.01, "fast": 0.004}
+    options = {"stop_time": 0.2, "inputs": "tangent", "scheme": scheme}
+    alone = {
+        name: cosimulate(
+            SystemStructure.of(files, pair), step=step, start_values={"rotor.inertia.J": 10 * J2}, **options
+        )
+        for name, step in steps.items()
+    }
+    both = SystemStructure.of(
+        {f"{name}_{one}": file for name in steps for one, file in files.items()},
+        [(f"{name}_{a}", f"{name}_{b}") for name in steps for a, b in pair],
+    )
+    ways = [{}, {"processes": True}] + ([{"threads": 2}] if scheme == "jacobi" else [])
+    for way in ways:
+        found = cosimulate(
+            both, step=1.0, steps={f"{name}_{one}": step for name, step in steps.items() for one in files},
+            start_values={f"{name}_rotor.inertia.J": 10 * J2 for name in steps}, **options, **way,
+        )  # fmt: skip
+        for name, own in alone.items():
+            places = np.searchsorted(found.time, own.time - 1e-9)
+            for column in own:
+                assert np.array_equal(found[f"{name}_{column}"][places], own[column]), (name, column, way)
+    assert np.ptp(alone["slow"]["load.axis.w"]) > 0.001
+
+
+def test_rigid_couplings_of_different_steps_are_refused(fmus: dict[str, pathlib.Path]) -> None:
+    structure = SystemStructure.of({"rotor": fmus["rotor"], "load": fmus["load"]})
+    with pytest.raises(SimulationError, match=r"on an algebraic loop.*rotor 0\.01 s.*give them one step"):
+        cosimulate(structure, step=0.002, steps={"rotor": 0.01})
+
+
 # -- rigid couplings: tau = -J a on one side, a = tau/J2 on the other
 
 
@@ -327,6 +398,25 @@ def test_fmus_of_fmi_3_that_ask_for_no_inputs_hold_them(
     assert np.abs(np.column_stack([result[n] for n in names]) - oscillator(result.time)).max() < 3e-4
 
 
+def test_derivatives_are_asked_for_in_both_versions(
+    fmus: dict[str, pathlib.Path], fmus_3: dict[str, pathlib.Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A rotor's torque: -J with respect to the acceleration, exactly."""
+    found: list[np.ndarray] = []
+
+    def noting(slave: Slave, *arguments: Any) -> np.ndarray:
+        found.append(derivatives(slave, *arguments))
+        return found[-1]
+
+    derivatives = Slave.derivatives
+    monkeypatch.setattr(Slave, "derivatives", noting)
+    for files in (fmus, fmus_3):
+        found.clear()
+        structure = SystemStructure.of({"rotor": files["rotor"], "load": files["load"]})
+        cosimulate(structure, step=0.01, stop_time=0.02, start_values={"rotor.inertia.J": 7.0})
+        assert any(one.shape == (1, 1) and one.item() == pytest.approx(-7.0, rel=1e-12) for one in found)
+
+
 def test_events_of_fmi_3_end_steps(fmus_3: dict[str, pathlib.Path]) -> None:
     """The torque steps at 0.055 s: both FMUs stop there, and nothing has to be looked for."""
     structure = SystemStructure.of({"rotor": fmus_3["rotor"], "load": fmus_3["stepped"]})
@@ -398,7 +488,10 @@ def test_elements_without_flanges_and_without_equal_names(
         ({"step": 0.0}, "step must be positive"),
         ({"step": 0.1, "stop_time": -1.0}, "stop after the start"),
         ({"step": 0.1, "scheme": "jakobi"}, "scheme 'jakobi': is unknown; did you mean jacobi"),
-        ({"step": 0.1, "inputs": "cubic"}, "inputs 'cubic': is unknown; known: hold, secant, tangent"),
+        ({"step": 0.1, "inputs": "cubic"}, "inputs 'cubic': is unknown; known: best, hold, secant, tangent"),
+        ({"step": 0.1, "steps": {"lode": 0.1}}, "no element 'lode'; did you mean load"),
+        ({"step": 0.1, "steps": {"load": 0.0}}, "steps: load = 0.0: give a positive number of seconds"),
+        ({"steps": {"load": 0.1}}, "steps of load: need the step of the other elements"),
         ({"step": 0.1, "start_values": {"motor.J": 1.0}}, "there is no element 'motor'"),
         ({"step": 0.1, "start_values": {"load.inertia.K": 1.0}}, "load.inertia.K: no such variable"),
         ({"step": 0.1, "start_values": {"load.inertia.J": math.nan}}, r"load at t = 0 s: cannot set inertia.J = nan"),
@@ -408,7 +501,7 @@ def test_options_that_cannot_be_are_refused(
     options: dict[str, object], message: str, fmus: dict[str, pathlib.Path]
 ) -> None:
     structure = SystemStructure.of({"driver": fmus["driver"], "load": fmus["load"]})
-    with pytest.raises(SimulationError, match=message):
+    with pytest.raises((SimulationError, ModelError), match=message):
         cosimulate(structure, **options)
 
 

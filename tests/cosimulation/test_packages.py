@@ -12,7 +12,8 @@ import pytest
 import mbfmu
 from mbfmu import Assembly, cli
 from mbfmu.components import blocks
-from mbfmu.cosimulation import cosimulate, open_package
+from mbfmu.cosimulation import SystemStructure, cosimulate, open_package
+from mbfmu.cosimulation.ssp import write_ssp
 from mbfmu.errors import ValidationError
 
 
@@ -183,9 +184,82 @@ def test_the_options_of_systems_change_what_they_say_and_nothing_else(
     assert run(*steps, "--scheme", "gauss-seidel")[1][-1] != run(*steps, "--scheme", "jacobi")[1][-1]
 
 
+STEPS = """name = "Pair"
+[elements]
+front = "amplifier.fmu"
+back = "store.fmu"
+[[connect]]
+a = "front.y"
+b = "back.u"
+[experiment]
+stop = 1.0
+step = 0.05
+[steps]
+back = 0.02
+"""
+
+
+def test_files_and_packages_ask_for_steps(
+    fmus: pathlib.Path, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A file's own steps go into a package, and out of it; the command line has the last word."""
+    monkeypatch.chdir(fmus)
+    (fmus / "pair.toml").write_text(STEPS, encoding="utf-8")
+
+    def times(source: str, *options: str) -> list[float]:
+        assert cli.main(["simulate", source, "--json", "-p", "front.u=1", *options]) == 0
+        series = json.loads(capsys.readouterr().out)["series"]
+        assert series["back.y"][-1] == pytest.approx(2.0, rel=1e-6)
+        return series["time"]
+
+    own = np.union1d(np.arange(21) * 0.05, np.arange(51) * 0.02).round(9)
+    assert cli.main(["ssp", "pair.toml", "-o", "pair.ssp"]) == 0
+    capsys.readouterr()
+    for source in ("pair.toml", "pair.ssp"):
+        assert times(source) == pytest.approx(np.unique(own), abs=1e-9)
+        assert times(source, "--communication-step", "0.25") == pytest.approx(np.arange(5) * 0.25)
+        halves = times(source, "--communication-step", "0.5", "--communication-step", "front=0.25")
+        assert halves == pytest.approx([0.0, 0.25, 0.5, 0.75, 1.0])
+        assert len(times(source, "--tolerance", "1e-4")) not in (5, len(own))
+        assert cli.main(["info", source, "--json"]) == 0
+        told = json.loads(capsys.readouterr().out)
+        both = {name: told["steps"].get(name, told["step"]) for name in ("front", "back")}
+        assert both == {"front": 0.05, "back": 0.02}
+        assert cli.main(["info", source]) == 0
+        assert "steps that it asks for" in " ".join(capsys.readouterr().out.split())
+
+
+def test_libcosim_takes_the_steps_of_a_package(fmus: pathlib.Path) -> None:
+    """y' = 2: the store goes on every fourth step only."""
+    execution = pytest.importorskip("libcosimpy.CosimExecution", reason="takes libcosimpy: pip install libcosimpy")
+    observer = pytest.importorskip("libcosimpy.CosimObserver").CosimObserver.create_last_value()
+    logging = pytest.importorskip("libcosimpy.CosimLogging")
+    logging.log_output_level(logging.CosimLogLevel.ERROR)
+    files = {"front": fmus / "amplifier.fmu", "back": fmus / "store.fmu"}
+    structure = SystemStructure.of(files, [("front.y", "back.u")])
+    write_ssp(structure, fmus / "slow.ssp", step=0.1, steps={"back": 0.4})
+    run = execution.CosimExecution.from_ssp_file(str(fmus / "slow.ssp"))
+    run.add_observer(observer=observer)
+    run.real_initial_value(run.slave_index_from_instance_name("front"), reference(structure, "front", "u"), 1.0)
+    back, shown = run.slave_index_from_instance_name("back"), []
+    for _ in range(8):
+        run.step(1)
+        shown += observer.last_real_values(back, [reference(structure, "back", "y")])
+    assert shown == pytest.approx([0.0, 0.0, 0.0, 0.8, 0.8, 0.8, 0.8, 1.6], rel=1e-9)
+
+
+def reference(structure: SystemStructure, element: str, name: str) -> int:
+    (scalar,) = structure.scalars(element, name)
+    return int(scalar.variable.valueReference)
+
+
 @pytest.mark.parametrize(
     ("line", "words"),
     [
+        ("simulate nested.ssp --communication-step store=fast", ["store=fast", "'fast' is no number"]),
+        ("simulate nested.ssp --communication-step 1 --communication-step 2", ["--communication-step 2", "twice"]),
+        ("simulate nested.ssp --communication-step store=0.1", ["steps of store", "give step"]),
+        ("simulate nested.ssp --communication-step 1 --communication-step stor=1", ["'stor'", "did you mean store"]),
         ("simulate nested.ssp --solver implicit", ["--solver", "FMUs bring their own integrators"]),
         ("simulate nested.ssp --events", ["--events", "leave it out"]),
         ("simulate nested.ssp --floating", ["--floating", "sources in other formats"]),

@@ -86,6 +86,19 @@ def test_the_description_obeys_the_schema_of_ssp(folder: pathlib.Path) -> None:
     assert (root.get("name"), root.get("version")) == ("Swing", "1.0")
 
 
+def test_steps_are_annotated_by_the_schema(folder: pathlib.Path, tmp_path: pathlib.Path) -> None:
+    structure = SystemStructure.of({"spring": folder / "spring.fmu", "wheel": folder / "wheel.fmu"})
+    root = description(write_ssp(structure, tmp_path / "steps.ssp", step=0.01, steps={"wheel": 0.002}))
+    schema = etree.XMLSchema(file=pathlib.Path(fmpy.__file__).parent / "ssp/schema/SystemStructureDescription.xsd")
+    assert schema.validate(root), schema.error_log
+    assert root.find(".//{*}FixedStepAlgorithm").get("baseStepSize") == "0.002"
+    assert root.find(".//{*}Component[@name='spring']//{*}StepSizeHint").get("value") == "0.01"
+    assert root.find(".//{*}Component[@name='wheel']//{*}StepSizeHint") is None
+    assert root.find(".//{*}FixedStepMaster").get("stepSize") == "0.002"
+    with pytest.raises(ModelError, match="there is no element 'whel'; did you mean wheel"):
+        write_ssp(structure, tmp_path / "wrong.ssp", step=0.01, steps={"whel": 0.002})
+
+
 def test_fmpy_reads_elements_connectors_and_connections(folder: pathlib.Path) -> None:
     system = read_ssd(str(folder / "swing.ssp"), validate=True).system
     assert [(c.name, c.source) for c in find_components(system)] == [
@@ -234,6 +247,10 @@ def test_the_command_reads_system_files(
         (["numbers.toml"], ["numbers.toml: elements", 'name = "source"']),
         (["pairs.toml"], ["pairs.toml: connect, entry 1", 'a = "element.flange"']),
         (["late.toml"], ["late.toml: experiment.stop = 'soon'"]),
+        (["stopped.toml"], ["stopped.toml: experiment.stp is no entry", "did you mean stop"]),
+        (["steps.toml"], ["steps.toml: steps: give the step of the other elements"]),
+        (["none.toml"], ["none.toml: steps.c: there is no such element"]),
+        (["zero.toml"], ["zero.toml: steps.a = 0: give seconds"]),
     ],
 )
 def test_bad_input_ends_in_one_message(
@@ -251,6 +268,10 @@ def test_bad_input_ends_in_one_message(
         "numbers": "[elements]\na = 1\n",
         "pairs": f'{elements}[[connect]]\nfrom = "a.axis"\nto = "b.axis"\n',
         "late": f'{elements}[experiment]\nstop = "soon"\n',
+        "stopped": f"{elements}[experiment]\nstp = 1.0\n",
+        "steps": f"{elements}[steps]\na = 0.1\n",
+        "none": f"{elements}[steps]\nc = 0.1\n",
+        "zero": f"{elements}[steps]\na = 0\n",
     }.items():
         (folder / f"{name}.toml").write_text(text, encoding="utf-8")
     assert cli.main(["ssp", *arguments, "-o", "never.ssp"]) == 2

@@ -11,6 +11,7 @@ from types import SimpleNamespace
 import fmpy
 import numpy as np
 import pytest
+from ending import Filling
 from lxml import etree
 from pythonfmu.builder import FmuBuilder
 
@@ -170,6 +171,41 @@ def test_values_that_jump_are_passed_on_as_they_are(
     else:  # the controller sees the level between the points, too, so that it switches where the band ends
         assert np.abs(result["plant.level"]).max() < HIGH + STEP + 1e-9
         assert np.abs(np.abs(np.diff(result["plant.level"])) - STEP).max() < 1e-9
+
+
+def test_values_that_jump_are_seen_when_their_own_step_ends(fmus: dict[str, pathlib.Path]) -> None:
+    """The controller's steps are twice as long, and made first: what they end with is no news before."""
+    structure = SystemStructure.of(
+        {"plant": fmus["plant Boolean 2"], "controller": fmus["controller Boolean 2"]},
+        [("controller.rising", "plant.rising"), ("plant.level", "controller.level")],
+    )
+    result = cosimulate(structure, step=STEP, steps={"controller": 2 * STEP}, stop_time=1.5, tolerance=1e-9)
+    levels, rising = [0.0], [1]
+    for n in range(result.time.size - 1):
+        if n % 2 == 0:
+            seen = levels[-1]
+            ahead = 0 if seen > HIGH else 1 if seen < LOW else rising[-1]
+        known = ahead if n % 2 else rising[-1]  # where both steps end together, the longer one has been made
+        levels.append(levels[-1] + (STEP if known else -STEP))
+        rising.append(ahead if n % 2 else rising[-1])
+    assert 3 < np.abs(np.diff(rising)).sum() < 20
+    assert result["plant.level"] == pytest.approx(levels, abs=1e-9)
+    assert np.array_equal(result["controller.rising"], rising)
+
+
+@pytest.mark.parametrize("fmi", [2, 3])
+@pytest.mark.parametrize("step", [0.5, None])
+def test_an_fmu_ends_the_run_where_all_have_come(
+    step: float | None, fmi: int, tmp_path: pathlib.Path, fmus: dict[str, pathlib.Path]
+) -> None:
+    """The tank is full at 1.5 s, a communication point; in FMI 3.0 with events it says so in event mode."""
+    tank = mbfmu.build(Filling(), tmp_path / "tank.fmu", equations="interpreted", fmi=fmi)
+    structure = SystemStructure.of({"tank": tank, "plant": fmus[f"plant Boolean {fmi}"]}, [])
+    result = cosimulate(structure, step=step, stop_time=4.0, start_values={"plant.rising": True})
+    assert (result.ended or "").startswith("tank ends the run at 1.5 s: ")
+    assert result.time[-1] == pytest.approx(1.5, abs=1e-9)
+    assert result["tank.level.y"][-1] == pytest.approx(3.0, abs=1e-6)
+    assert result["plant.level"][-1] == pytest.approx(1.5, abs=1e-6)
 
 
 def test_start_values_have_to_fit_their_types(fmus: dict[str, pathlib.Path]) -> None:
