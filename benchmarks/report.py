@@ -177,5 +177,7 @@ def _systems(rows: Sequence[Mapping[str, Any]]) -> Table:
             numbers = (f"{point['setting']:g}", f"{point['calls']}", f"{point['seconds']:.2f}", f"{point['error']:.1e}")
             table.add_row(row["title"], *numbers)
         for threads, seconds in row.get("seconds", {}).items():
-            table.add_row(row["title"], f"{threads} threads", "", f"{seconds:.2f}", "")
+            leading, others = row["work"][threads]
+            work = f"CPU: {leading:.2f} leading, {others:.2f} stepping"
+            table.add_row(row["title"], f"{threads} threads", "", f"{seconds:.2f}", work)
     return table

@@ -10,6 +10,7 @@ import time
 
 import numpy as np
 from scipy.integrate import solve_ivp
+from scipy.linalg import expm
 
 from mbfmu.components import BodyBox, Revolute, World, rotational
 from mbfmu.components.interfaces import Flange_a
@@ -24,8 +25,18 @@ SOURCE = (
     "Systems 6 (2000), 93-113: the coupling by forces and motions whose iteration diverges for a ratio of the masses "
     "above 1; the reference is the closed form of the machine as a whole"
 )
+TWO_MASSES = (
+    "M. Busch, B. Schweizer, Numerical stability and accuracy of different co-simulation techniques: analytical "
+    "investigations based on a 2-DOF test model, 1st Joint International Conference on Multibody System Dynamics, "
+    "Lappeenranta 2010: the two-mass oscillator, cut into a side that takes force and one that takes motion; the "
+    "reference is the matrix exponential of the whole"
+)
 #: kg.m2, N.m/rad, N.m.s/rad, rad, s.
 INERTIA, STIFFNESS, DAMPING, ANGLE, END = 2.0, 80.0, 3.0, 1.0, 1.5
+#: The light inertia with its spring and damper, and the shaft to it.
+LIGHT, SHAFT = (0.05, 60.0, 0.3), (20.0, 0.1)
+#: Longer step of two for a tolerance of 1, s: the error falls with its square.
+STEP = 1.0
 
 
 class Moved(Assembly):
@@ -48,6 +59,34 @@ class Swinging(Assembly):
         self.connect(self.wall.flange, self.spring.flange_a)
         self.connect(self.spring.flange_b, self.inertia.flange_b)
         self.connect(self.inertia.flange_a, self.axis)
+
+
+class Light(Assembly):
+    """A light inertia on a stiff spring, which takes a torque."""
+
+    def __init__(self) -> None:
+        self.axis = Flange_a("Shaft")
+        self.inertia = rotational.Inertia(J=LIGHT[0], phi=Start(0.0, fixed=True), w=Start(0.0, fixed=True))
+        self.spring = rotational.SpringDamper(c=LIGHT[1], d=LIGHT[2])
+        self.wall = rotational.Fixed()
+        self.connect(self.wall.flange, self.spring.flange_a)
+        self.connect(self.spring.flange_b, self.inertia.flange_b)
+        self.connect(self.inertia.flange_a, self.axis)
+
+
+class Heavy(Assembly):
+    """A heavy inertia on a soft spring, and the shaft to what it drives, whose far end is moved."""
+
+    def __init__(self) -> None:
+        self.axis = Flange_a("Far end of the shaft", motion=True)
+        self.inertia = rotational.Inertia(J=INERTIA, phi=Start(ANGLE, fixed=True), w=Start(0.0, fixed=True))
+        self.spring = rotational.SpringDamper(c=STIFFNESS, d=DAMPING)
+        self.shaft = rotational.SpringDamper(c=SHAFT[0], d=SHAFT[1])
+        self.wall = rotational.Fixed()
+        self.connect(self.wall.flange, self.spring.flange_a)
+        self.connect(self.spring.flange_b, self.inertia.flange_a)
+        self.connect(self.inertia.flange_b, self.shaft.flange_a)
+        self.connect(self.shaft.flange_b, self.axis)
 
 
 class Between(Assembly):
@@ -193,6 +232,31 @@ def row(tolerance: float) -> Solution:
     return _solve("coupling-row", structure, values, ["swinging.inertia.phi"], tolerance)
 
 
+def multirate(ratio: float, tolerance: float) -> Solution:
+    """Two inertias on a shaft, the light one with steps that are shorter by a ratio."""
+    structure = SystemStructure.of({"heavy": _fmu(Heavy), "light": _fmu(Light)})
+    outputs = ["heavy.inertia.phi", "light.inertia.phi"]
+    step, begin = STEP * math.sqrt(tolerance), time.process_time()
+    found = cosimulate(
+        structure, step=step, steps={"light": step / ratio}, stop_time=END, inputs="tangent", tolerance=1e-12,
+        outputs=outputs,
+    )  # fmt: skip
+    ends = [float(found[name][-1]) for name in outputs]
+    return Solution({f"coupling-multirate-{ratio:g}": ends}, time.process_time() - begin, found.account.calls)
+
+
+def two_masses(t: float) -> list[float]:
+    """Angles of the heavy and of the light inertia, rad: M q'' + D q' + C q = 0."""
+    mass = np.diag([INERTIA, LIGHT[0]])
+    stiffness, damping = (
+        np.diag([own, light]) + shaft * np.array([[1.0, -1.0], [-1.0, 1.0]])
+        for own, light, shaft in ((STIFFNESS, LIGHT[1], SHAFT[0]), (DAMPING, LIGHT[2], SHAFT[1]))
+    )
+    inverse = np.linalg.inv(mass)
+    matrix = np.block([[np.zeros((2, 2)), np.eye(2)], [-inverse @ stiffness, -inverse @ damping]])
+    return [float(q) for q in (expm(matrix * t) @ [ANGLE, 0.0, 0.0, 0.0])[:2]]
+
+
 def differential(tolerance: float) -> Solution:
     """A differential with two rigid shafts."""
     structure = SystemStructure.of({"split": _fmu(Split), "wheels": _fmu(Wheels)})
@@ -261,6 +325,21 @@ PROBLEMS = (
         error=1e-6,
         origin="closed form",
         **_COMMON,
+    ),
+    *(
+        Problem(
+            f"coupling-multirate-{ratio:g}",
+            "Two oscillators on a shaft, one in an FMU each, with steps of their own",
+            quantity=f"angles at {END:g} s; the light one's steps are {ratio:g} times shorter than the other's of "
+            f"{STEP:g} s sqrt(tolerance)",
+            unit="rad",
+            reference=two_masses(END),
+            solve=functools.partial(multirate, ratio),
+            error=1e-6,
+            origin="closed form",
+            **(_COMMON | {"source": TWO_MASSES}),
+        )
+        for ratio in (10, 2.5)
     ),
     Problem(
         "coupling-differential",
