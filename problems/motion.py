@@ -7,6 +7,7 @@ import time
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+from scipy.integrate import simpson
 
 from mbfmu.dynamics import System
 from mbfmu.runtime.run import Run, place
@@ -35,3 +36,18 @@ def motion(system: System, names: Sequence[str], times: Sequence[float] | np.nda
     values = dict(zip(moving, rows.T, strict=True))
     values |= {name: np.full(len(times), float(variables[name].start or 0.0)) for name in set(names) - set(moving)}
     return Motion(values, seconds, evaluations)
+
+
+#: What energy_error needs of a system that was made with energy=True.
+ENERGY = ("energy.kinetic", "energy.total", "energy.outflow")
+
+
+def energy_error(values: Mapping[str, np.ndarray], times: np.ndarray, inflow: np.ndarray | float = 0.0) -> float:
+    """Energy that is not accounted for over a run, over the greatest kinetic energy.
+
+    What leaves the system is integrated over the instants [n], so these have to be close; so is `inflow` [W], the power
+    of what acts from outside and is in no balance of a component.
+    """
+    kinetic, total, outflow = (values[name] for name in ENERGY)
+    lost = simpson(outflow - inflow, x=times)
+    return float(abs(total[-1] - total[0] + lost) / kinetic.max())

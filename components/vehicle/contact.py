@@ -35,6 +35,11 @@ class Contact:
     mu: ca.SX  # factor of friction
 
 
+def of_the_sign(value: Any) -> Any:
+    """A number of the sign of another: in slopes of roads with kinks conditions are factors, which none may rest on."""
+    return ca.atan(value)
+
+
 def meet_road(self: Any, spin: Any = None) -> Contact:
     """The contact of the wheel whose centre is the origin of frame_a, and whose axis is the y-axis there.
 
@@ -66,12 +71,15 @@ def meet_road(self: Any, spin: Any = None) -> Contact:
         n, e_x, upright, down, far = plane_below(centre + down * far)
     r = down * far
     self.require(
-        upright - LYING,
+        of_the_sign(upright - LYING),
         "the wheel lies nearly on its side, where a tyre has no contact point; the y-axis of frame_a is its axis",
     )
     beyond = road.margin(centre[0] + r[0], centre[1] + r[1])
     if beyond is not None:
-        self.require(beyond, "the road ends under the wheel; extend its grid, or let it go on with border = 'hold'")
+        self.require(
+            of_the_sign(beyond),
+            "the road ends under the wheel; extend its grid, or let it go on with border = 'hold'",
+        )
     turns = angular_velocity1(frame.R)
     own = ca.dot(turns, axis)
     carrier = turns - own * axis  # what the wheel's plane does

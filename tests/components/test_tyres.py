@@ -400,6 +400,22 @@ def test_a_wheel_beyond_the_end_of_the_road_is_told_or_held() -> None:
         simulate(driven("refuse"), 0.5)
 
 
+def test_a_wheel_follows_a_road_with_heights() -> None:
+    """A grid of a wave, beside the wave as a function."""
+    xs = np.linspace(-2, 5, 29)
+    waves = np.repeat(0.02 * np.sin(xs)[:, None], 2, axis=1)
+    roads = (
+        vehicle.GridRoad(x=xs, y=(-1, 1), z=waves, border="refuse"),
+        vehicle.FunctionRoad(lambda x, y: 0.02 * ca.sin(x)),
+    )
+    grid, wave = (
+        simulate(Rig(vehicle.SlipWheel(radius=0.3), height=0.28, v=5.0, w=16.7, road=road), 0.3)["z.s"]
+        for road in roads
+    )
+    assert np.ptp(wave) > 0.01
+    np.testing.assert_allclose(grid, wave, atol=2e-5)
+
+
 CRG = """$CT
 A road of 3 m
 $ROAD_CRG
