@@ -26,7 +26,7 @@ from problems.slip_curve import SlipCurve
 TITLE = "Braking to standstill on a slope"
 IN_THE_AIR = "A car with one wheel over a pit"
 SOURCE = (
-    "H. B. Pacejka, Tire and Vehicle Dynamics, third edition (2012), sections 7.2.3 and 8.6: relaxation and standstill; "
+    "H. B. Pacejka, Tire and Vehicle Dynamics, third edition (2012), sections 7.2.3 and 8.6: relaxation, standstill; "
     "equations of SlipForce by hand, solved by SciPy's Radau"
 )
 STATICS = "equilibrium of a body on a slope"
@@ -129,12 +129,15 @@ CAR_MASS = 1300.0 + 4 * (18.0 + 6.0 + 3.0 + 20.0)
 
 def car(tolerance: float) -> Solution:
     """Creep over a minute, when the car has calmed down, and what its tyres hold."""
-    forces = [[f"car.wheel_{name}.tyre.f_wheel_0[{i}]" for name in ("fl", "fr", "rl", "rr")] for i in (1, 2, 3)]
-    run = motion(System.of(CarOnSlope()), ["car.r_0[1]", *sum(forces, [])], [0.0, 30.0, 90.0], tolerance)
+    wheels = ("fl", "fr", "rl", "rr")
+    forces = {f"car.wheel_{name}.tyre.f_wheel_0[{i}]": i for name in wheels for i in (1, 2, 3)}
+    run = motion(System.of(CarOnSlope()), ["car.r_0[1]", *forces], [0.0, 30.0, 90.0], tolerance)
     x = run.values["car.r_0[1]"]
     values = {
         "tyre-braking-car-creep": float(x[2] - x[1]),
-        "tyre-braking-car-hold": [float(sum(run.values[name][2] for name in names)) for names in forces],
+        "tyre-braking-car-hold": [
+            float(sum(run.values[name][2] for name, axis in forces.items() if axis == i)) for i in (1, 2, 3)
+        ],
     }
     return Solution(values, run.seconds, run.evaluations)
 
@@ -230,14 +233,16 @@ PROBLEMS = (
     ),
     Problem(
         "tyre-braking-car-hold", TITLE, STATICS, "force of the road on a whole car", "N",
-        (0.0, 0.0, CAR_MASS * GRAVITY), car, error=1e-3, origin="closed form", tolerance=1e-6, tolerances=(1e-6,), model=CarOnSlope,
+        (0.0, 0.0, CAR_MASS * GRAVITY), car, error=1e-3, origin="closed form", tolerance=1e-6, tolerances=(1e-6,),
+        model=CarOnSlope,
     ),
     Problem(
         "tyre-braking-air", IN_THE_AIR, "equilibrium of a body on three points", "loads of the wheels", "N",
         OverPit.loads(), pit, error=0.5, origin="closed form", tolerance=1e-8, tolerances=(1e-8,), model=OverPit,
     ),
     Problem(
-        "tyre-braking-air-forces", IN_THE_AIR, "a tyre that does not touch has no force", "forces and moments in the air",
-        "N", 0.0, pit, error=0.0, origin="closed form", tolerance=1e-8, tolerances=(1e-8,), model=OverPit,
+        "tyre-braking-air-forces", IN_THE_AIR, "a tyre that does not touch has no force",
+        "forces and moments in the air", "N", 0.0, pit, error=0.0, origin="closed form", tolerance=1e-8,
+        tolerances=(1e-8,), model=OverPit,
     ),
 )  # fmt: skip

@@ -12,8 +12,6 @@ import pytest
 from mbfmu.components import (
     Body,
     FixedRotation,
-    FixedTranslation,
-    Planar,
     Prismatic,
     World,
     rotational,
@@ -25,6 +23,7 @@ from mbfmu.errors import InitializationError, ModelError, SimulationError
 from mbfmu.modeling import Assembly, Start
 from mbfmu.simulation import simulate
 from problems import tyres as problems
+from problems.topics import all_problems
 
 G = 9.80665
 OWN = vehicle.tyres.DATA / f"{vehicle.tyres.OWN}.tir"
@@ -267,72 +266,14 @@ def test_both_hub_frames_give_the_same_motion() -> None:
         np.testing.assert_allclose(one[name], other[twin], rtol=1e-6)
 
 
-class TwoWheels(Assembly):
-    """A body on two wheels, one behind the other, whose height is held: the single-track model."""
-
-    def __init__(self, steer: float, v: float) -> None:
-        self.world = World(n=(0, 0, -1))
-        self.height = FixedTranslation(r=(0, 0, 0.28))
-        self.planar = Planar(n=(0, 0, 1), v_x=fixed(v), v_y=fixed(0.0), phi=fixed(0.0), s_x=fixed(0.0), s_y=fixed(0.0),
-                             w=fixed(0.0))  # fmt: skip
-        self.body = Body(m=1000.0, r_CM=(0, 0, 0), I_11=750.0, I_22=750.0, I_33=1500.0)
-        self.connect(self.world.frame_b, self.height.frame_a)
-        self.connect(self.height.frame_b, self.planar.frame_a)
-        self.connect(self.planar.frame_b, self.body.frame_a)
-        for name, x, angle in (("front", 1.2, steer), ("rear", -1.5, 0.0)):
-            arm, turned = FixedTranslation(r=(x, 0, 0)), FixedRotation(n=(0, 0, 1), angle=math.degrees(angle))
-            wheel = vehicle.SlipWheel(radius=0.3, cr=0.0, wheelMass=0.001, wheel_I_axis=0.05, wheel_I_long=0.03)
-            wheel.modify(w=fixed(v / 0.3), phi=fixed(0.0))
-            for kind, part in (("arm", arm), ("turned", turned), ("wheel", wheel)):
-                setattr(self, f"{name}_{kind}", part)
-            self.connect(self.planar.frame_b, arm.frame_a)
-            self.connect(arm.frame_b, turned.frame_a)
-            self.connect(turned.frame_b, wheel.frame_a)
-
-
-def test_cornering_is_that_of_the_linear_single_track_model() -> None:
-    a, b, m, v, steer = 1.2, 1.5, 1000.0, 15.0, 1e-4
-    C = math.pi / 2 / 0.1 * 2e5 * 0.02  # of each wheel: load 4000 N
-    result = simulate(TwoWheels(steer, v), 4.0, tolerance=1e-9)
-    wanted = v * steer / (a + b + m * v**2 * (b - a) / ((a + b) * C))
-    assert result["planar.w"][-1] == pytest.approx(wanted, rel=2e-4)
-
-
-class OnSlope(Assembly):
-    """A locked wheel with a mass on it slides up a slope of 10 % to its end, and stays."""
-
-    def __init__(self, wheel) -> None:
-        self.world = World(n=(0, 0, -1))
-        self.road = vehicle.Slope(gradient=0.1)
-        self.tilt = FixedRotation(n=(0, 1, 0), angle=-math.degrees(math.atan(0.1)))
-        self.x = Prismatic(n=(1, 0, 0), v=fixed(3.0), s=fixed(0.0))
-        self.z = Prismatic(n=(0, 0, 1), v=fixed(0.0), s=fixed(0.29))
-        self.mass = Body(m=380.0, r_CM=(0, 0, 0))
-        self.wheel = wheel
-        self.lock = rotational.Fixed()
-        for a, b in (
-            (self.world.frame_b, self.tilt.frame_a), (self.tilt.frame_b, self.x.frame_a),
-            (self.x.frame_b, self.z.frame_a), (self.z.frame_b, self.mass.frame_a), (self.z.frame_b, self.wheel.frame_a),
-            (self.lock.flange, self.wheel.flange_a),
-        ):  # fmt: skip
-            self.connect(a, b)
-
-
 @pytest.mark.parametrize(
-    ("wheel", "friction"),
-    [
-        (lambda: vehicle.TyreWheel(data=vehicle.read_tir(OWN).with_values(VERTICAL_DAMPING=3e3)), 0.9),
-        (lambda: vehicle.SlipWheel(radius=0.315, d=3e3), 0.8),
-    ],
-)
-def test_a_braked_wheel_stops_on_a_slope_and_does_not_creep(wheel, friction: float) -> None:
-    result = simulate(OnSlope(wheel()), 60.0, tolerance=1e-8, interval=1.0, outputs=["x.s", "x.v", "wheel.tyre.f_x"])
-    slope = math.atan(0.1)
-    slid = 3.0**2 / 2 / G / (friction * math.cos(slope) + math.sin(slope))
-    assert result["x.s"].max() == pytest.approx(slid, rel=0.1)
-    assert abs(result["x.s"][-1] - result["x.s"][10]) < 1e-9
-    assert abs(result["x.v"][-1]) < 1e-9
-    assert result["wheel.tyre.f_x"][-1] == pytest.approx(400 * G * math.sin(slope), rel=1e-6)
+    "name",
+    ["tyre-braking-way", "tyre-braking-creep-reverse", "tyre-braking-air-forces", "vehicle-step-steer-yaw",
+     "vehicle-quarter-car-load"],
+)  # fmt: skip
+def test_motions_are_those_of_equations_by_hand(name: str) -> None:
+    """Standing on a slope, a wheel in the air, cornering, a step; more of these are among the problems."""
+    assert all_problems()[name].passes
 
 
 def test_energy_of_a_wheel_balances() -> None:
