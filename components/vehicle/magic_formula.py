@@ -243,7 +243,7 @@ def slip_of(
     mu_x1, mu_y1 = (A_mu * mu / (1 + (A_mu - 1) * mu) for mu in (mu_x, mu_y))  # (4.E8)
     # Spin, (4.76): what turning about z and rolling on an inclined wheel have in common; Omega = Vcx / Re, near R0
     reduced = t.PECP1 * (1 + t.PECP2 * dfz)  # (4.90)
-    phi = phi_t + (1 - reduced) * f.sin(gamma) * cos_alpha / t.UNLOADED_RADIUS
+    phi = phi_t + (1 - reduced) * f.sin(gamma) * cos_alpha * ahead / t.UNLOADED_RADIUS
     return (
         Slip(
             f, Fz, kappa, alpha_s, cos_alpha, gamma, gamma_s, phi_t, phi, Vx, ahead, p, dfz, dpi, shifts,
@@ -444,13 +444,14 @@ def overturning(t: Coefficients, s: Slip, Fy: Any) -> Any:
 def rolling(t: Coefficients, s: Slip, x: Longitudinal, Fx: Any) -> Any:
     """Rolling resistance moment, (4.E70), about y: negative where the wheel rolls ahead.
 
-    MF-Tyre 5.2 and PAC2002 without qSy1 and qSy2 take it from the shifts of the longitudinal force.
+    MF-Tyre 5.2 and PAC2002 without qSy1 and qSy2 take it from the shifts of the longitudinal force: those that make it
+    negative where slip is 0, so that there a wheel without torque keeps its speed of rotation.
     """
     R0, fast = t.UNLOADED_RADIUS, s.Vx / t.LONGVL
     factor = t.QSY1 + t.QSY2 * Fx / t.FNOMIN + t.QSY3 * s.f.abs(fast) + t.QSY4 * fast**4
     if t.version in ("MF52", "PAC2002"):
         if t.QSY1 == 0 and t.QSY2 == 0:
-            return -R0 * (x.lift + x.K * x.shift) * t.LMY * s.ahead
+            return R0 * (x.lift + x.K * x.shift) * t.LMY * s.ahead  # at no slip the force, negative, turns as much
         return -R0 * s.Fz * factor * t.LMY * s.ahead
     factor = factor + (t.QSY5 + t.QSY6 * s.Fz / t.FNOMIN) * s.gamma**2
     grown = (s.Fz / t.FNOMIN) ** t.QSY7 * (s.p / t.NOMPRES) ** t.QSY8
