@@ -1,0 +1,141 @@
+"""A car on tyres in one FMU and its powertrain in another, against both in one model.
+
+The car takes torque at its rear wheels and tells their motion; the powertrain is moved there. It starts from 5 m/s at
+full torque in a bend on a wet road, so that a wheel spins.
+"""
+
+from __future__ import annotations
+
+import functools
+import pathlib
+import tempfile
+import time
+
+from mbfmu.components import FreeMotion, World, rotational, vehicle
+from mbfmu.components.interfaces import Flange_a
+from mbfmu.cosimulation import SystemStructure, cosimulate
+from mbfmu.export.build import build
+from mbfmu.modeling import Assembly, Start
+from mbfmu.simulation import simulate
+from problems.problem import Problem, Solution
+
+TITLE = "A car and its powertrain, an FMU each"
+SOURCE = "both in one model, run at a tolerance of 1e-9; a coupling has to find its motion"
+SPEED, END = 5.0, 0.5
+#: Wheels are at rest relative to the shafts' ends at the start, so that these have to turn as fast.
+ROLLING = SPEED / (0.97 * 0.316)
+GEAR, TORQUE, SHAFT, LOSS = 8.0, 140.0, 8000.0, 60.0
+OUTPUTS = ("car.v", "car.yawRate", "car.wheel_rl.w", "car.wheel_rr.w")
+
+
+class _Driven(Assembly):
+    """A car in a bend on a wet road, without what drives it."""
+
+    stop_time = END
+
+    def __init__(self) -> None:
+        self.world = World(n=(0, 0, -1))
+        self.road = vehicle.Road(mu=0.5)
+        self.car = vehicle.DoubleWishboneCar(v_start=SPEED)
+        self.free = FreeMotion(
+            r_rel_a=Start((0.0, 0.0, 0.3), fixed=True), v_rel_a=Start((SPEED, 0.0, 0.0), fixed=True), angles_fixed=True,
+            w_rel_a_fixed=True, animation=False,
+        )  # fmt: skip
+        self.connect(self.world.frame_b, self.free.frame_a)
+        self.connect(self.free.frame_b, self.car.frame_a)
+        self.input(self.car.steer, "steer", start=2.0)
+        self.input(self.car.brake, "brake", start=0.0)
+
+
+class OpenCar(_Driven):
+    """The car with its rear wheels open: torque in, motion out."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.left, self.right = Flange_a("Rear left wheel"), Flange_a("Rear right wheel")
+        self.connect(self.car.axle_rl, self.left)
+        self.connect(self.car.axle_rr, self.right)
+        for name in ("v", "yawRate"):
+            self.output(getattr(self.car, name), f"car_{name}")
+
+
+def _powertrain(self: Assembly) -> tuple[object, object]:
+    """Engine, gear, differential and two elastic shafts; the ends of the shafts."""
+    self.engine = rotational.ConstantTorque(tau_constant=TORQUE)
+    self.rotor = rotational.Inertia(J=0.15, phi=Start(0.0, fixed=True), w=Start(GEAR * ROLLING, fixed=True))
+    self.gear = rotational.IdealGear(ratio=GEAR)
+    self.differential = rotational.IdealPlanetary(ratio=1.0)
+    self.sun = rotational.Inertia(J=0.05, phi=Start(0.0, fixed=True), w=Start(ROLLING, fixed=True))
+    self.ring = rotational.Inertia(J=0.05)
+    self.leftShaft, self.rightShaft = (rotational.SpringDamper(c=SHAFT, d=LOSS) for _ in range(2))
+    self.connect(self.engine.flange, self.rotor.flange_a)
+    self.connect(self.rotor.flange_b, self.gear.flange_a)
+    self.connect(self.gear.flange_b, self.differential.carrier)
+    self.connect(self.differential.sun, self.sun.flange_a)
+    self.connect(self.differential.ring, self.ring.flange_a)
+    self.connect(self.sun.flange_b, self.leftShaft.flange_a)
+    self.connect(self.ring.flange_b, self.rightShaft.flange_a)
+    return self.leftShaft.flange_b, self.rightShaft.flange_b
+
+
+class Powertrain(Assembly):
+    """The powertrain, moved at the ends of its shafts: motion in, torque out."""
+
+    def __init__(self) -> None:
+        self.left, self.right = Flange_a("Left shaft", motion=True), Flange_a("Right shaft", motion=True)
+        left, right = _powertrain(self)
+        self.connect(left, self.left)
+        self.connect(right, self.right)
+
+
+class WholeCar(_Driven):
+    """Car and powertrain in one model."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        left, right = _powertrain(self)
+        self.connect(left, self.car.axle_rl)
+        self.connect(right, self.car.axle_rr)
+
+
+@functools.cache
+def fmus() -> dict[str, pathlib.Path]:
+    """Car and powertrain as FMUs, kept while Python runs."""
+    folder = pathlib.Path(_FOLDER.name)
+    made = {"car": OpenCar, "powertrain": Powertrain}
+    return {name: build(made[name](), folder / f"{name}.fmu") for name in made}
+
+
+_FOLDER = tempfile.TemporaryDirectory()
+
+
+def whole() -> list[float]:
+    """Speed, yaw rate and speeds of the driven wheels at the end, of the whole."""
+    found = simulate(WholeCar(), END, tolerance=1e-9, interval=END, outputs=OUTPUTS)
+    return [float(found[name][-1]) for name in OUTPUTS]
+
+
+def solve(tolerance: float) -> Solution:
+    """The same of two FMUs, in steps that the tolerance chooses."""
+    structure = SystemStructure.of(fmus())
+    names = [f"car.{name}" for name in OUTPUTS]
+    begin = time.process_time()
+    found = cosimulate(structure, stop_time=END, tolerance=tolerance, outputs=names)
+    values = {"vehicle-coupled": [float(found[name][-1]) for name in names]}
+    return Solution(values, time.process_time() - begin, found.account.calls)
+
+
+REFERENCE = (
+    5.8942481975652194,
+    0.2804431460221584,
+    31.59673534250937,
+    20.0694323043519,
+)
+PROBLEMS = (
+    Problem(
+        "vehicle-coupled", TITLE, SOURCE, f"speed, yaw rate, speeds of the driven wheels at {END:g} s",
+        "1", REFERENCE, solve, error=1e-4, origin="computed", tolerance=1e-5,
+        tolerances=(1e-4, 1e-5),
+        model=WholeCar,
+    ),
+)  # fmt: skip
