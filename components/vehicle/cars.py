@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import casadi as ca
 import numpy as np
@@ -17,7 +17,7 @@ from mbfmu.components.parts.fixed import FixedTranslation
 from mbfmu.components.rotational.components import Spring
 from mbfmu.components.rotational.friction import Brake
 from mbfmu.components.translational.sources import Position
-from mbfmu.components.vehicle.suspensions import DoubleWishbone
+from mbfmu.components.vehicle.suspensions import DoubleWishbone, FiveLink, MacPherson, Suspension
 from mbfmu.components.vehicle.tyres import OWN, SlipMode, TyreWheel
 from mbfmu.errors import ModelError
 from mbfmu.frames import angular_velocity2, resolve1
@@ -29,14 +29,15 @@ BODY_COLOR, GLASS_COLOR = (40, 90, 170), (150, 175, 200)
 WHEELS = ("fl", "fr", "rl", "rr")
 
 
-class DoubleWishboneCar(Animated):
-    """Car with four double wishbones, anti-roll bars, rack steering and brakes; what drives it comes from outside.
+class Car(Animated):
+    """Car with anti-roll bars, rack steering and brakes; a subclass says which suspensions it has.
 
-    frame_a is that of the chassis: between the front wheels, at the height of their centres, x ahead. Each wheel has a
-    flange for a shaft, whose angle counts from the hub.
+    What drives it comes from outside. frame_a is that of the chassis: between the front wheels, at the height of their
+    centres, x ahead. Each wheel has a flange for a shaft, whose angle counts from the hub.
     """
 
-    modelica_name = "Vehicle.DoubleWishboneCar"
+    #: Suspensions of the front and of the rear wheels.
+    suspensions: ClassVar[tuple[type[Suspension], type[Suspension]]]
 
     frame_a = Frame_a("Chassis: in the middle between the front wheels; x ahead, y to the left, z upwards")
     axle_fl, axle_fr = Flange_a("Front left wheel"), Flange_a("Front right wheel")
@@ -71,7 +72,7 @@ class DoubleWishboneCar(Animated):
         self.connect(self.frame_a, self.body.frame_a)
         self.toRear = FixedTranslation(r=ca.vertcat(-self.wheelbase, 0, 0), width=0.12, color=(60, 90, 160))
         self.connect(self.frame_a, self.toRear.frame_a)
-        self.toRack = FixedTranslation(r=(-0.12, 0, -0.05), animation=False)
+        self.toRack = FixedTranslation(r=_MIDDLE * self._tie("f"), animation=False)
         self.rack = Prismatic(n=(0, -1, 0), useAxisFlange=True, stateSelect="avoid", animation=False)
         self.steering = Position(exact=False, f_crit=20.0, v=Start(0.0, fixed=True))
         self.connect(self.frame_a, self.toRack.frame_a)
@@ -99,19 +100,23 @@ class DoubleWishboneCar(Animated):
             width=0.95, height=0.4, color=GLASS_COLOR,
         )  # fmt: skip
 
+    def _tie(self, name: str) -> np.ndarray:
+        """Inner end of the tie rod of a wheel, on the left [m]."""
+        kind = self.suspensions[0 if name[0] == "f" else 1]
+        return np.asarray(kind(left=True).value("tieInner"), dtype=float)
+
     def _corner(self, name: str) -> None:
         """Suspension, wheel and brake of one wheel."""
         front, left = name[0] == "f", name[1] == "l"
-        corner = DoubleWishbone(left=left)
+        corner = self.suspensions[0 if front else 1](left=left)
         wheel = TyreWheel(fileName=self.tyre, side="left" if left else "right", slip_mode=self.slip_mode)
         wheel.modify(
             phi=Start(0.0, fixed=True), w=Start(self.v_start / (0.97 * wheel.tyre.data.UNLOADED_RADIUS), fixed=True)
         )
         share = 1.0 if front else self.rearShare
         brake = Brake(fn_max=2 * self.brakeTorque * share, mu_pos=((0.0, 0.5),), cgeo=1.0)
-        tie = FixedTranslation(
-            r=_TIE * np.array([1, 1 if left else -1, 1]) - (0 if not front else _RACK), animation=False
-        )
+        inner = self._tie(name) * np.array([1, 1 if left else -1, 1])
+        tie = FixedTranslation(r=inner - (_MIDDLE * inner if front else 0), animation=False)
         for kind, part in (("corner", corner), ("wheel", wheel), ("brake", brake), ("tie", tie)):
             setattr(self, f"{kind}_{name}", part)
         self.connect(self.frame_a if front else self.toRear.frame_b, corner.frame_a)
@@ -134,8 +139,28 @@ class DoubleWishboneCar(Animated):
         self.roll = ca.asin(ca.fmax(-1.0, ca.fmin(1.0, side[2])))
 
 
-#: Inner end of a tie rod, on the left, and the middle of the rack [m].
-_TIE, _RACK = np.array([-0.12, 0.34, -0.05]), np.array([-0.12, 0.0, -0.05])
+#: Takes a point to the middle of the car.
+_MIDDLE = np.array([1.0, 0.0, 1.0])
+
+
+class DoubleWishboneCar(Car):
+    """Car with four double wishbones, anti-roll bars, rack steering and brakes; what drives it comes from outside.
+
+    frame_a is that of the chassis: between the front wheels, at the height of their centres, x ahead. Each wheel has a
+    flange for a shaft, whose angle counts from the hub.
+    """
+
+    modelica_name = "Vehicle.DoubleWishboneCar"
+    suspensions = (DoubleWishbone, DoubleWishbone)
+
+
+class MacPhersonCar(Car):
+    """Car with MacPherson struts in front and five-link suspensions in the rear; see DoubleWishboneCar."""
+
+    modelica_name = "Vehicle.MacPhersonCar"
+    suspensions = (MacPherson, FiveLink)
+
+    c_rear = Parameter(t.RotationalSpringConstant, 400.0, "Stiffness of the rear anti-roll bar", min=0)
 
 
 class Driver(Component):
@@ -187,4 +212,4 @@ class Driver(Component):
         self.brake = ca.fmax(ca.fmin(-self.k_brake * (lacking + self.spare), 1.0), 0.0)
 
 
-__all__ = ["DoubleWishboneCar", "Driver"]
+__all__ = ["Car", "DoubleWishboneCar", "Driver", "MacPhersonCar"]
