@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import casadi as ca
@@ -23,6 +23,7 @@ from problems.motion import ENERGY, energy_error, motion
 from problems.problem import Problem, Solution
 from problems.slip_curve import SlipCurve
 
+Values = dict[str, float | Sequence[float]]
 TITLE = "Braking to standstill on a slope"
 IN_THE_AIR = "A car with one wheel over a pit"
 SOURCE = (
@@ -91,7 +92,7 @@ def _stop(name: str, tolerance: float) -> Solution:
     times = np.array([*stopping, STANDS, LATER])
     run = motion(system, ["x.s", "wheel.tyre.f_x", *ENERGY], times, tolerance)
     way = run.values["x.s"]
-    values = {
+    values: Values = {
         f"tyre-braking-way{name}": way[[6000, 12000, -2]].tolist(),
         f"tyre-braking-hold{name}": float(run.values["wheel.tyre.f_x"][-1]),
         f"tyre-braking-creep{name}": float(way[-1] - way[-2]),
@@ -133,7 +134,7 @@ def car(tolerance: float) -> Solution:
     forces = {f"car.wheel_{name}.tyre.f_wheel_0[{i}]": i for name in wheels for i in (1, 2, 3)}
     run = motion(System.of(CarOnSlope()), ["car.r_0[1]", *forces], [0.0, 30.0, 90.0], tolerance)
     x = run.values["car.r_0[1]"]
-    values = {
+    values: Values = {
         "tyre-braking-car-creep": float(x[2] - x[1]),
         "tyre-braking-car-hold": [
             float(sum(run.values[name][2] for name, axis in forces.items() if axis == i)) for i in (1, 2, 3)
@@ -191,7 +192,7 @@ def pit(tolerance: float) -> Solution:
     forces = [f"wheel1.tyre.{name}" for name in ("f_x", "f_y", "f_z", "m_x", "m_y", "m_z")]
     run = motion(System.of(OverPit()), [*loads, *forces[:2], *forces[3:]], np.linspace(0, 4, 201), tolerance)
     in_the_air = np.array([run.values[name] for name in forces])
-    values = {
+    values: Values = {
         "tyre-braking-air": [float(run.values[name][-1]) for name in loads],
         "tyre-braking-air-forces": float(np.abs(in_the_air).max()),
     }

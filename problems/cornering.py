@@ -220,7 +220,7 @@ def circles(tolerance: float) -> Solution:
             found[radius, v] = float(run.values["steering.phi"][-1])
             seconds, evaluations = seconds + run.seconds, evaluations + run.evaluations
     slow, fast = (found[FAR, v] for v in SLOW)
-    values = {
+    values: dict[str, float | Sequence[float]] = {
         "vehicle-circle-steer": [found[RADIUS, v] for v in SPEEDS],
         "vehicle-circle-gradient": (fast - slow) / ((SLOW[1] ** 2 - SLOW[0] ** 2) / FAR),
     }

@@ -10,6 +10,7 @@ import functools
 import pathlib
 import tempfile
 import time
+from typing import Any
 
 from mbfmu.components import FreeMotion, World, rotational, vehicle
 from mbfmu.components.interfaces import Flange_a
@@ -59,7 +60,7 @@ class OpenCar(_Driven):
             self.output(getattr(self.car, name), f"car_{name}")
 
 
-def _powertrain(self: Assembly) -> tuple[object, object]:
+def _powertrain(self: Any) -> tuple[Any, Any]:
     """Engine, gear, differential and two elastic shafts; the ends of the shafts."""
     self.engine = rotational.ConstantTorque(tau_constant=TORQUE)
     self.rotor = rotational.Inertia(J=0.15, phi=Start(0.0, fixed=True), w=Start(GEAR * ROLLING, fixed=True))
