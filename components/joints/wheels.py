@@ -1,4 +1,4 @@
-"""Ideal rolling on the plane z = 0: RollingWheel and RollingWheelSet (MultiBody.Joints).
+"""Ideal rolling on the plane z = 0, or on the road of an assembly: RollingWheel and RollingWheelSet (MultiBody.Joints).
 
 A wheel is a set of constraints on the frame of its centre, which may move freely or be carried by a vehicle: one keeps
 the contact point on the plane, two keep the wheel from slipping. Modelica's wheel has Cardan angles as coordinates,
@@ -20,6 +20,7 @@ from mbfmu.components.joints.elementary import Prismatic, Revolute
 from mbfmu.components.joints.wheel_connectors import WheelSetConnectors
 from mbfmu.components.parts.drive import Mounting1D
 from mbfmu.components.parts.fixed import Fixed, FixedTranslation
+from mbfmu.errors import ModelError
 from mbfmu.frames import angular_velocity1, axes_rotations, cross, equality_constraint, resolve1, resolve2
 from mbfmu.modeling import Frame_a, required
 from mbfmu.modeling.declarations import Multiplier, Parameter, State, Variable
@@ -35,6 +36,8 @@ from mbfmu.modeling.types import (
 
 #: Normal of the road.
 E_N = (0.0, 0.0, 1.0)
+#: Steps in which the contact point on a curved road is found: each takes its error down by radius over road's radius.
+STEPS = 6
 #: Keeps a quotient of zeros from being no number.
 TINY = 1e-30
 
@@ -53,13 +56,38 @@ def warn_where_gravity_lifts(self: Any) -> None:
 class Contact:
     """Coordinate system at the contact point, resolved in the world frame: e_long, e_lat along the road, and e_axis."""
 
-    def __init__(self, R: Any) -> None:
+    def __init__(self, R: Any, e_n: Any = E_N) -> None:
         self.e_axis = resolve1(R, [0.0, 1.0, 0.0])
-        ahead = cross(E_N, self.e_axis)
+        self.e_n = ca.DM(e_n) if e_n is E_N else e_n
+        ahead = cross(e_n, self.e_axis)
         #: Sine of the angle between axis and normal: 1 for an upright wheel.
         self.upright = ca.norm_2(ahead)
         self.e_long = ahead / self.upright
-        self.e_lat = cross(self.e_long, E_N)
+        self.e_lat = cross(self.e_long, e_n)
+
+    @property
+    def down(self) -> Any:
+        """From the wheel's centre to the contact point: in the plane that holds the wheel's axis and the normal."""
+        return cross(self.e_long, self.e_axis)
+
+
+def contact_on_road(self: Any, radius: Any) -> tuple[Contact, Any]:
+    """Contact of a wheel with the road, and how far its rim is above it [m].
+
+    On a curved road the normal is that at the contact point, which it is needed for: each step takes it where the one
+    before has found that point.
+    """
+    road, a = self.outer("road"), self.frame_a
+    if road is None or road.is_level:
+        contact = Contact(a.R)
+        return contact, (a.r_0 + radius * contact.down)[2]
+    place = a.r_0
+    for _ in range(STEPS if road.is_curved else 1):
+        _, normal = road.point(place[0], place[1])
+        contact = Contact(a.R, normal)
+        place = a.r_0 + radius * contact.down
+    height, normal = road.point(place[0], place[1])
+    return contact, (place[2] - height) * normal[2]
 
 
 class RollingWheel(Renamed, PartialOneFrame_a):
@@ -98,21 +126,20 @@ class RollingWheel(Renamed, PartialOneFrame_a):
         warn_where_gravity_lifts(self)
         self.x, self.y, self.z = a.r_0[0], a.r_0[1], a.r_0[2]
         self._rates_of_angles()
-        contact = Contact(a.R)
-        self.require(0.99 - ca.fabs(contact.e_axis[2]), "the wheel lays nearly on the ground (which is a singularity)")
-
-        # contact point: on the rim, in the plane that holds the wheel's axis and the normal
-        delta_0 = self.wheelRadius * cross(contact.e_long, contact.e_axis)
+        contact, above = contact_on_road(self, self.wheelRadius)
+        lying = ca.fabs(ca.dot(contact.e_axis, contact.e_n))
+        self.require(ca.atan(0.99 - lying), "the wheel lays nearly on the ground (which is a singularity)")
+        delta_0 = self.wheelRadius * contact.down
         self.r_road_0 = a.r_0 + delta_0
-        self.err = a.r_0[2] / contact.upright - self.wheelRadius
+        self.err = above / contact.upright
         v_contact_0 = self.der(a.r_0) + cross(angular_velocity1(a.R), delta_0)
-        self.constrain("f_n", position=self.r_road_0[2])
+        self.constrain("f_n", position=above)
         self.constrain(
             "f_lat",
             "f_long",
             velocity=ca.vertcat(ca.dot(v_contact_0, contact.e_lat), ca.dot(v_contact_0, contact.e_long)),
         )
-        self.f_wheel_0 = self.f_n * ca.DM(E_N) + self.f_lat * contact.e_lat + self.f_long * contact.e_long
+        self.f_wheel_0 = self.f_n * contact.e_n + self.f_lat * contact.e_lat + self.f_long * contact.e_long
         a.f, a.t = -resolve2(a.R, self.f_wheel_0), -resolve2(a.R, cross(delta_0, self.f_wheel_0))
         self.energy()
 
@@ -159,6 +186,12 @@ class RollingConstraintVerticalWheel(PartialOneFrame_a):
 
     def equations(self) -> None:
         a = self.frame_a
+        road = self.outer("road")
+        if road is not None and not road.is_level:
+            raise ModelError(
+                f"{self._component.where}: an axle of two ideal rolling wheels needs the plane z = 0, and the road of "
+                "this assembly has a shape; take wheels that slip, or a RollingWheel each"
+            )
         contact = Contact(a.R)
         to_contact = ca.vertcat(0, 0, -self.radius)
         v_contact_0 = self.der(a.r_0) + cross(angular_velocity1(a.R), to_contact)

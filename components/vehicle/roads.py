@@ -43,6 +43,11 @@ class Road(Animated):
     #: True where the slope is not the same everywhere.
     is_curved: ClassVar[bool] = False
 
+    @property
+    def is_level(self) -> bool:
+        """True for the plane z = 0."""
+        return type(self).height is Road.height
+
     def height(self, x: Any, y: Any) -> Any:
         """Height [m] at a point of the world."""
         return ca.SX(0.0)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 
+import casadi as ca
 import numpy as np
 import pytest
+from scipy.integrate import solve_ivp
 
 from mbfmu.components import (
     Body,
@@ -17,6 +19,7 @@ from mbfmu.components import (
     World,
     joints,
     rotational,
+    vehicle,
 )
 from mbfmu.dynamics.system import System
 from mbfmu.errors import ModelError, SimulationError
@@ -255,3 +258,71 @@ def test_wheels_take_the_names_of_newer_versions(cls, names, newer):
     assert {name: part.value(name) for name in names} == names
     with pytest.raises(ModelError, match="are one parameter; give it once"):
         cls(**names, radius=R)
+
+
+DEPTH = 0.4
+
+
+class Valley(Assembly):
+    """A wheel in a valley of a cosine, which it rolls through."""
+
+    def __init__(self, x: float) -> None:
+        self.world = World(n=(0, 0, -1))
+        self.road = vehicle.FunctionRoad(lambda x, y: -DEPTH * ca.cos(x))
+        self.wheel = RollingWheel(wheelRadius=R, wheelMass=M, wheel_I_axis=AXIS, wheel_I_long=LONG, x=Start(x))
+
+
+def centre(u: float) -> np.ndarray:
+    """Centre of a wheel that touches the valley at u."""
+    slope = DEPTH * math.sin(u)
+    length = math.hypot(1, slope)
+    return np.array([u - R * slope / length, -DEPTH * math.cos(u) + R / length])
+
+
+def test_a_wheel_rolls_through_a_valley_as_its_energy_says():
+    """Lagrange's equation for the contact u: the centre moves on the parallel curve, and turns by its length."""
+    start = -0.8
+    mass = M + AXIS / R**2
+
+    def rates(_, y):
+        u, w = y
+        step = 1e-5
+        before, here, after = centre(u - step), centre(u), centre(u + step)
+        first, second = (after - before) / (2 * step), (after - 2 * here + before) / step**2
+        return [w, -(mass * first @ second * w**2 + M * G * first[1]) / (mass * first @ first)]
+
+    times = np.linspace(0, 3, 31)
+    by_hand = solve_ivp(rates, (0, 3), [start, 0.0], "DOP853", times, rtol=1e-9, atol=1e-9).y[0]
+    found = simulate(Valley(centre(start)[0]), 3.0, interval=0.1, tolerance=1e-9)
+    wanted = np.array([centre(u) for u in by_hand])
+    assert np.ptp(wanted[:, 0]) > 1
+    np.testing.assert_allclose(found["wheel.x"], wanted[:, 0], atol=2e-5)
+    np.testing.assert_allclose(found["wheel.frame_a.r_0[3]"], wanted[:, 1], atol=2e-5)
+    np.testing.assert_allclose(found["wheel.rollingWheel.r_road_0[1]"], by_hand, atol=2e-5)
+    assert np.all(found["wheel.rollingWheel.f_n"] > 0)
+
+
+def test_a_wheel_rolls_down_a_slope():
+
+    class Hill(Assembly):
+        def __init__(self) -> None:
+            self.world = World(n=(0, 0, -1))
+            self.road = vehicle.Slope(gradient=-0.2)
+            self.wheel = RollingWheel(wheelRadius=R, wheelMass=M, wheel_I_axis=AXIS, wheel_I_long=LONG)
+
+    found = simulate(Hill(), 2.0, tolerance=1e-9)
+    a = G * math.sin(math.atan(0.2)) / (1 + AXIS / M / R**2)
+    assert found["wheel.x"][-1] == pytest.approx(a * 2.0**2 / 2 * math.cos(math.atan(0.2)), rel=1e-7)
+
+
+def test_an_axle_of_rolling_wheels_needs_a_level_road():
+    class Hill(Assembly):
+        def __init__(self) -> None:
+            self.world = World(n=(0, 0, -1))
+            self.road = vehicle.Slope(gradient=0.1)
+            self.wheels = RollingWheelSet(
+                wheelRadius=R, wheelMass=M, wheel_I_axis=AXIS, wheel_I_long=LONG, wheelDistance=1.0
+            )
+
+    with pytest.raises(ModelError, match="needs the plane z = 0"):
+        System.of(Hill())
