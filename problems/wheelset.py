@@ -130,7 +130,7 @@ class WheelOnRail(PartialTwoFrames):
         self.constrain("f_n", position=gap)
         self.constrain("f_c", position=ca.vertcat(ca.dot(normal, along), ca.dot(normal, around)))
         self.effort(psi=self.f_c[0], xi=self.f_c[1])
-        self.require(self.r_rail * 0.999 - ca.fabs(off), "the wheel is off the rail's head: it derails")
+        self.require(self.r_rail * 0.999 - ca.fabs(off), "the wheel is off the rail's head")
 
         # The source takes axes for creep that yaw by theta over the cosine of the slope
         delta = ca.atan(slope)
