@@ -48,7 +48,7 @@ viewer.look(viewer.camera.position.clone().sub(viewer.controls.target));
 _PICTURE = """
 viewer.show(viewer.start + arguments[0] * (viewer.end - viewer.start));
 viewer.controls.update();
-viewer.renderer.render(viewer.scene, viewer.camera);
+viewer.render();
 return viewer.renderer.domElement.toDataURL("image/png");
 """
 

@@ -46,7 +46,7 @@ EIGENVALUES = {
 class Bicycle(Assembly):
     """The bicycle with z upwards, upright and rolling along x."""
 
-    stop_time = 1.0
+    stop_time = 0.2
 
     def __init__(self, speed: float = 5.0, **frame: Any) -> None:
         tilt, base, trail = np.pi / 10, 1.02, 0.08
@@ -65,9 +65,9 @@ class Bicycle(Assembly):
         )  # fmt: skip
         self.rear_axle, self.front_axle = Revolute(n=(0, 1, 0)), Revolute(n=(0, 1, 0))
         self.frame = Body(m=85.0, r_CM=(0.3, 0, 0.6), I_11=9.2, I_22=11.0, I_33=2.8, I_31=-2.4, **frame)
-        self.to_head = FixedTranslation(r=head - rear)
+        self.to_head = FixedTranslation(r=head - rear, width=0.04)
         self.head = Revolute(n=axis, phi=Start(0.0, fixed=True), w=Start(0.0, fixed=True), useAxisFlange=True)
-        self.to_front = FixedTranslation(r=front - head)
+        self.to_front = FixedTranslation(r=front - head, width=0.04)
         self.fork = Body(
             m=4.0, r_CM=np.array([0.9, 0, 0.7]) - head, I_11=0.05892, I_22=0.06, I_33=0.00708, I_31=0.00756
         )

@@ -145,8 +145,8 @@ class Crank(Assembly):
 class Bars(Assembly):
     """A four-bar of plain hinges in the gravity field, without the drive of its first hinge."""
 
-    def __init__(self) -> None:
-        self.world = World(enableAnimation=False)
+    def __init__(self, drawn: bool = False) -> None:
+        self.world = World(enableAnimation=drawn, axisLength=0.2)
         self.revolute1 = Revolute(useAxisFlange=True)
         self.revolute2, self.revolute3, self.revolute4 = Revolute(), Revolute(), Revolute()
         self.body1 = BodyBox(r=(0.4, 0, 0), width=0.05)
@@ -179,7 +179,7 @@ class DrivenBars(Bars):
     stop_time = END
 
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__(drawn=True)
         self.crank = Crank()
         self.connect(self.crank.axis, self.revolute1.axis)
 

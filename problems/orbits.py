@@ -12,6 +12,7 @@ import math
 from scipy.optimize import brentq
 
 from mbfmu.components import Body, Prismatic, World
+from mbfmu.components.visualizers import FixedShape
 from mbfmu.dynamics import System
 from mbfmu.modeling import Assembly, Start
 from problems.motion import motion
@@ -37,6 +38,10 @@ class Orbit(Assembly):
         speed = math.sqrt((1 + e) / (1 - e))
         self.y = Prismatic(n=(0, 1, 0), s=Start(0.0, fixed=True), v=Start(speed, fixed=True), animation=False)
         self.planet = Body(m=1.0, r_CM=(0, 0, 0), I_11=1.0, I_22=1.0, I_33=1.0, sphereDiameter=0.1)
+        self.sun = FixedShape(
+            shapeType="sphere", r_shape=(-0.1, 0, 0), length=0.2, width=0.2, height=0.2, color=(240, 180, 40)
+        )
+        self.connect(self.world.frame_b, self.sun.frame_a)
         self.connect(self.world.frame_b, self.x.frame_a)
         self.connect(self.x.frame_b, self.y.frame_a)
         self.connect(self.y.frame_b, self.planet.frame_a)

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import jinja2
+import markupsafe
 
 from mbfmu.errors import MbfmuError
 from mbfmu.fmus import rendering
@@ -25,8 +26,19 @@ DOCS_PAGE = pathlib.Path(__file__).with_name("page.md.jinja")
 #: So many numbers of a list are shown.
 LISTED = 4
 
-#: A4, in inches.
-_PAPER = {"paperWidth": 8.27, "paperHeight": 11.69, "marginLeft": 0.5, "marginRight": 0.5, "printBackground": True}
+#: A4, in inches, with numbers of pages.
+_PAPER = {
+    "paperWidth": 8.27,
+    "paperHeight": 11.69,
+    "marginLeft": 0.5,
+    "marginRight": 0.5,
+    "marginBottom": 0.6,
+    "printBackground": True,
+    "displayHeaderFooter": True,
+    "headerTemplate": "<span></span>",
+    "footerTemplate": '<div style="width: 100%; text-align: center; font: 8px sans-serif; color: #66727f">'
+    f'mbfmu {__version__}, <span class="pageNumber"></span> of <span class="totalPages"></span></div>',
+}
 
 
 def write(
@@ -126,7 +138,10 @@ def _filled(template: pathlib.Path, found: Sequence[dict[str, Any]]) -> str:
     environment = jinja2.Environment(
         autoescape=template is PAGE, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined
     )
-    environment.filters |= {"number": number, "small": small, "cost": cost, "embedded": _embedded}
+    environment.filters |= {
+        "number": number, "like": like, "small": small, "cost": cost, "embedded": _embedded, "marked_up": _marked_up,
+        "unbroken": _unbroken,
+    }  # fmt: skip
     rows = [row for section in found for row in section["rows"]]
     return environment.from_string(template.read_text("utf-8")).render(
         sections=found,
@@ -148,6 +163,11 @@ def number(value: float | Sequence[Any] | None) -> str:
     return f"{value:.12g}"
 
 
+def like(value: float | Sequence[Any] | None, reference: float | Sequence[Any]) -> str:
+    """Our value as its reference is shown; what ought to be zero by its size alone."""
+    return small(value) if reference == 0 and isinstance(value, float) else number(value)
+
+
 def small(value: float | None) -> str:
     """An error or a tolerance: its size is what counts."""
     if value is None:
@@ -159,4 +179,17 @@ def small(value: float | None) -> str:
 def cost(run: Mapping[str, Any]) -> str:
     """What a run took."""
     evaluations = "" if run["evaluations"] is None else f"{run['evaluations']:,}; "
-    return f"{evaluations}{1000 * run['seconds']:.3g} ms"
+    seconds = run["seconds"]
+    return evaluations + (f"{seconds:.3g} s" if seconds > 0.9995 else f"{1000 * seconds:.3g} ms")
+
+
+def _unbroken(text: str) -> markupsafe.Markup:
+    """HTML of numbers, none of which is broken at its sign or exponent."""
+    return markupsafe.Markup(" ").join(
+        markupsafe.Markup('<span class="whole">{}</span>').format(w) for w in text.split(" ")
+    )
+
+
+def _marked_up(text: str) -> markupsafe.Markup:
+    """HTML of a text in which names stand between backquotes."""
+    return markupsafe.Markup(re.sub("`([^`]+)`", r"<code>\1</code>", str(markupsafe.escape(text))))

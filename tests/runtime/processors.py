@@ -1,8 +1,8 @@
 """The gallery on another processor: python tests/runtime/processors.py [NAME ...] [--json FILE].
 
-Runs libraries for aarch64 Linux under qemu, in a host of a few lines of C, and those for x86-64 in the same host
-without it, and writes how far the outputs are apart. Needs ziglang, qemu-aarch64 and the C library of such machines (on
-Debian `apt install qemu-user libc6-arm64-cross`).
+Runs libraries for aarch64 Linux under qemu, in co-simulation and model exchange, in a host of C, and those for x86-64
+in the same host without it, and writes how far the outputs are apart. Needs ziglang, qemu-aarch64 and the C library of
+such machines (on Debian `apt install qemu-user libc6-arm64-cross`).
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ import sys
 import tempfile
 import zipfile
 from collections.abc import Sequence
+from typing import Any
 
 import fmpy
 import numpy as np
 
-from mbfmu.errors import MbfmuError
 from mbfmu.export.build import build
 from mbfmu.runtime.build import headers
 from mbfmu.runtime.compilers import find_zig
@@ -39,6 +39,8 @@ FOLDERS_3 = {"linux64": "x86_64-linux", "aarch64-linux": "aarch64-linux"}
 
 #: Longest run, s, and instants that are compared: an emulated processor is some twenty times slower.
 LONGEST, STEPS = 1.0, 20
+#: Kinds of an FMU.
+INTERFACES = ("co-simulation", "model exchange")
 
 
 def missing() -> str:
@@ -58,13 +60,28 @@ def host(folder: pathlib.Path, platform: str) -> pathlib.Path:
     compiler = find_zig(platform)
     assert compiler is not None
     program = folder / f"host-{platform}"
-    command = [*compiler.command, *compiler.targets[0], "-I", str(headers()), "-o", str(program)]
+    # A processor that multiplies and adds at once must not do so in the host, whose steps are part of what is compared
+    command = [
+        *compiler.command,
+        *compiler.targets[0],
+        "-O1",
+        "-ffp-contract=off",
+        "-I",
+        str(headers()),
+        "-o",
+        str(program),
+    ]
     subprocess.run([*command, str(HERE / "loading_host.c"), "-ldl"], check=True, capture_output=True)
     return program
 
 
 def outputs(
-    program: pathlib.Path, platform: str, fmu: pathlib.Path, folder: pathlib.Path, tolerance: float | None = None
+    program: pathlib.Path,
+    platform: str,
+    fmu: pathlib.Path,
+    folder: pathlib.Path,
+    tolerance: float | None = None,
+    interface: str = INTERFACES[0],
 ) -> np.ndarray:
     """Numeric outputs of an FMU at equal instants, a row each, by the host for a platform."""
     with zipfile.ZipFile(fmu) as archive:
@@ -77,11 +94,15 @@ def outputs(
     count = sum(int(np.prod([d.start for d in v.dimensions])) for v in shown) if of_fmi_3 else len(shown)
     experiment = description.defaultExperiment
     stop = min(float(experiment.stopTime), LONGEST)
-    identifier = description.coSimulation.modelIdentifier
+    version, identifier = "3" if of_fmi_3 else "2", description.coSimulation.modelIdentifier
+    if interface == "model exchange":
+        if description.modelExchange is None:
+            raise RuntimeError("not for model exchange")
+        version += f":{_scalars(description, 'state')}:{_scalars(description, 'indicator')}"
     library = folder / "binaries" / (FOLDERS_3[platform] if of_fmi_3 else platform) / f"{identifier}.so"
     resources = f"{folder}/resources/" if of_fmi_3 else (folder / "resources").as_uri()
     words = [
-        "3" if of_fmi_3 else "2", str(library), description.instantiationToken if of_fmi_3 else description.guid,
+        version, str(library), description.instantiationToken if of_fmi_3 else description.guid,
         resources, repr(tolerance or float(experiment.tolerance)), repr(stop / STEPS), str(STEPS), str(count),
         *(str(v.valueReference) for v in shown),
     ]  # fmt: skip
@@ -91,9 +112,24 @@ def outputs(
     return np.array([[float(word) for word in line.split()] for line in run.stdout.splitlines()])
 
 
-def difference(fmu: pathlib.Path, programs: dict[str, pathlib.Path], folder: pathlib.Path) -> float:
+def _scalars(description: Any, kind: str) -> int:
+    """How many states or event indicators a model has."""
+    if description.fmiVersion == "2.0":
+        return len(description.derivatives) if kind == "state" else int(description.numberOfEventIndicators)
+    if kind == "state":
+        variables = [unknown.variable for unknown in description.derivatives]
+    else:
+        variables = [unknown.variable for unknown in description.eventIndicators]
+    return sum(int(np.prod([int(d.start) for d in variable.dimensions])) for variable in variables)
+
+
+def difference(
+    fmu: pathlib.Path, programs: dict[str, pathlib.Path], folder: pathlib.Path, interface: str = INTERFACES[0]
+) -> float:
     """Largest difference of an output on the two processors, relative to its range."""
-    one, other = (outputs(programs[platform], platform, fmu, folder / platform) for platform in RUNNERS)
+    one, other = (
+        outputs(programs[platform], platform, fmu, folder / platform, interface=interface) for platform in RUNNERS
+    )
     scale = np.maximum(np.ptp(one, axis=0), np.maximum(1e-3 * np.abs(one).max(axis=0), 1e-6))
     if one.shape != other.shape or not np.isfinite(one).all():
         raise RuntimeError(f"{fmu.name}: {one.shape} and {other.shape} values, or some that are no numbers")
@@ -109,24 +145,29 @@ def measure(name: str, programs: dict[str, pathlib.Path], kinds: Sequence[str]) 
         for kind in kinds:
             with tempfile.TemporaryDirectory() as place:
                 folder = pathlib.Path(place)
-                try:
-                    path = build(
-                        sources.load(name, ()), folder / f"{name}.fmu", fmi=fmi, equations=kind, platforms=list(RUNNERS)
-                    )
-                    found[f"FMI {fmi}.0, {kind}"] = difference(path, programs, folder)
-                except (MbfmuError, RuntimeError) as error:
-                    found[f"FMI {fmi}.0, {kind}"] = str(error)
+                path = build(
+                    sources.load(name, ()), folder / f"{name}.fmu", fmi=fmi, equations=kind, platforms=list(RUNNERS)
+                )
+                for interface in INTERFACES:
+                    key = f"FMI {fmi}.0, {kind}, {interface}"
+                    try:
+                        found[key] = difference(path, programs, folder, interface)
+                    except RuntimeError as error:
+                        found[key] = str(error)
     return found
 
 
 def table(results: dict[str, dict[str, float | str]]) -> str:
-    """The rows of docs/fmu.md."""
+    """The rows of docs/fmu.md, and what does not run."""
     kinds = sorted({kind for row in results.values() for kind in row})
-    lines = ["| model | " + " | ".join(kinds) + " |", "|---" * (len(kinds) + 1) + "|"]
-    for name, row in sorted(results.items()):
-        cells = [row.get(kind, "-") for kind in kinds]
-        shown = [f"{cell:.0e}" if isinstance(cell, float) and cell else str(cell or 0) for cell in cells]
-        lines.append(f"| `{name}` | " + " | ".join(shown) + " |")
+    lines = ["| | largest difference | models |", "|---|---|---|"]
+    for kind in kinds:
+        cells = {name: row[kind] for name, row in sorted(results.items()) if kind in row}
+        figures = {name: cell for name, cell in cells.items() if not isinstance(cell, str)}
+        worst = max(figures, key=lambda name: figures[name])
+        where = f" (`{worst}`)" if figures[worst] else ""
+        lines.append(f"| {kind} | {figures[worst]:.0e}{where} | {len(figures)} of {len(cells)} |")
+        lines += [f"{name}: {cell}" for name, cell in cells.items() if isinstance(cell, str)]
     return "\n".join(lines)
 
 
