@@ -12,7 +12,7 @@ import math
 from collections.abc import Iterable
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, slots=True)
 class Array:
     """A variable with a shape, or a derivative of one."""
 
@@ -52,7 +52,7 @@ class Array:
         return [range(1, size + 1) for size in self.shape]
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, slots=True)
 class Element:
     """One scalar of an array."""
 
