@@ -39,7 +39,7 @@ class DeclaredType:
     nominal: float | None = None
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(frozen=True)
 class ScalarVariable:
     """One scalar of the interface, with FMI 2.0's own attribute names (FMI 2.0.4, section 2.2.7).
 

@@ -71,6 +71,8 @@ class Delays:
         Those that accelerations enter are left to the runtime, which solves until they agree.
         """
         count = len(self.names)
+        if not count:
+            return rows
         before = vectors.u.numel() - vectors.iterated - count
         delayed = elements(vectors.u)[before : before + count]
         known = {symbol.element_hash() for symbol in elements(stacked(vectors.arguments))}

@@ -86,6 +86,8 @@ def _check_instants(values: Values, parameters: Parameters, times: ca.SX) -> Non
         ModelError: there is one; the message names its component.
     """
     unknowns = values.unknowns
+    if not times.numel():
+        return
     known = ca.veccat(unknowns.time, parameters.all, *unknowns.modes.values(), *unknowns.held.values())
     hashes = {symbol.element_hash() for symbol in elements(known)}
     moves = not ca.jacobian(times, unknowns.time).is_zero()
@@ -108,21 +110,20 @@ def _check_instants(values: Values, parameters: Parameters, times: ca.SX) -> Non
 
 def _nonzero(values: Values, parameters: Parameters) -> Iterator[tuple[str, ca.SX]]:
     """Parameters that must not be 0, with their names: FMI's bounds cannot say so."""
-    everything, seen = elements(parameters.all), set()
+    everything, seen = (*parameters.symbols, *parameters.derived), set()
     for component in values.topology.all_components:
         for name, declaration in component.parameters().items():
             if not declaration.nonzero or declaration.structural or declaration.animation:
                 continue
-            for symbol in elements(component.symbol(name)):
-                place = parameters.place(parameters.source(symbol))
-                if place is not None and place not in seen:
+            for place in parameters.sources(component.plain_symbol(name)):
+                if isinstance(place, int) and place not in seen:
                     seen.add(place)
                     yield joined(component.path, name), everything[place]
 
 
 def _found_within(values: Values, parameters: Parameters) -> Iterator[tuple[str, ca.SX]]:
     """Of open parameters with bounds, how far within these the values lie that initialisation finds."""
-    for component in values.topology.all_components:
+    for component in values.topology.all_components if parameters.open else ():
         for name, declaration in component.parameters().items():
             if (declaration.min, declaration.max) == (None, None) or declaration.structural or declaration.animation:
                 continue

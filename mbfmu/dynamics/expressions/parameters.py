@@ -200,6 +200,16 @@ class Parameters:
         """Indices in P of a symbol's own scalars, those that pass nothing on."""
         return {self._place.get(key) for key in hashes(elements(symbol))}
 
+    @functools.cached_property
+    def passed_on(self) -> ca.SX:
+        """Symbols of parameters that have no places, as one column."""
+        return _column(symbol for symbol, _ in self.aliases.values())
+
+    def values_passed_on(self, P: np.ndarray) -> np.ndarray:
+        """Their numbers, for numbers of P."""
+        found = (self._sources[key] for key in self.aliases)
+        return np.array([source if isinstance(source, float) else P[source] for source in found])
+
     @property
     def default_P(self) -> ca.DM:
         """P by default."""

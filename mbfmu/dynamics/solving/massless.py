@@ -34,7 +34,8 @@ def moves_no_mass(formulation: Formulation) -> bool:
     vectors, parameters, starts = formulation.vectors, formulation.parameters, formulation.starts
     if not vectors.v.numel():
         return False
-    function = ca.Function("balances", [vectors.a, *vectors.arguments], [formulation.balances])
+    arguments = [vectors.a, *vectors.arguments, parameters.passed_on]
+    function = ca.Function("balances", arguments, [formulation.motion.balances])
     light = _open(function, vectors, parameters, parameters.defaults)
     if not light:
         return False
@@ -78,12 +79,13 @@ def _open(
     size, random = vectors.v.numel(), np.random.default_rng(0)
     p = ca.DM(defaults)
     P = ca.vertcat(p, parameters.derive(p))
+    passed_on = ca.DM(parameters.values_passed_on(np.array(P).ravel()))
     x = ca.DM(random.uniform(-0.5, 0.5, vectors.x.numel()))
     named: set[int] = set()
     for mode in (0.0, 1.0) if vectors.m.numel() else (0.0,):
         u, m = ca.DM.zeros(vectors.u.numel()), mode * ca.DM.ones(vectors.m.numel())
-        at_rest = np.array(function(ca.DM.zeros(size), 0.0, x, u, P, m))
-        A = np.array(function(ca.DM(np.eye(size)), 0.0, x, u, P, m)) - at_rest
+        at_rest = np.array(function(ca.DM.zeros(size), 0.0, x, u, P, m, passed_on))
+        A = np.array(function(ca.DM(np.eye(size)), 0.0, x, u, P, m, passed_on)) - at_rest
         if not np.isfinite(A).all():
             return []
         columns = np.ones(size)
