@@ -664,17 +664,22 @@ class Facts:
 class Scope(Events):
     """Mixed into a component's class (see `evaluate`): declared names as symbols, and the vocabulary of equations."""
 
-    _component: Component
     _notes: Notes
     _facts: Facts
 
-    def _start_scope(self, component: Component, facts: Facts, notes: Notes) -> None:
-        vars(self).update(_component=component, _facts=facts, _notes=notes, der=Derivative(notes))
+    def _start_scope(self, facts: Facts, notes: Notes) -> None:
+        vars(self).update(_facts=facts, _notes=notes, der=Derivative(notes))
+
+    @property
+    def _component(self) -> Component:
+        """The component itself, of which anything may be asked."""
+        self._notes.asked.is_personal = True
+        return self._notes.component
 
     # -- declared names
 
     def _read(self, declaration: Declaration) -> Any:
-        name, component = declaration.name, self._component
+        name, component = declaration.name, self._notes.component
         if not declaration.enabled(component):
             raise ModelError(f"{component.where}.{name} does not exist with the present parameters")
         if isinstance(declaration, Parameter):
@@ -695,7 +700,7 @@ class Scope(Events):
             ) from None
 
     def _write(self, declaration: Declaration, value: Any) -> None:
-        name, component = declaration.name, self._component
+        name, component = declaration.name, self._notes.component
         if not isinstance(declaration, Variable | SignalOutput | Given):
             raise ModelError(f"{component.where}: equations cannot assign {name}")
         if isinstance(declaration, Variable) and declaration.leaf(component) is not None:
@@ -709,7 +714,7 @@ class Scope(Events):
             raise ModelError(f"{component.where}: the equations give {name} {given} elements, declared are {size}")
 
     def _part(self, name: str) -> PartView:
-        return PartView(self._notes, name, self._component.parts[name])
+        return PartView(self._notes, name, self._notes.component.parts[name])
 
     # -- what is around the component
 
@@ -721,17 +726,17 @@ class Scope(Events):
     @property
     def world(self) -> Any:
         """The World that this component sees, with its parameters and gravity_acceleration."""
-        world = self._component._outer_world
+        world = self._notes.component._outer_world
         if world is None:
             raise ModelError(
-                f"{self._component.where}: {type(self._component).__name__} needs a World in the assembly; "
+                f"{self._notes.component.where}: {type(self._notes.component).__name__} needs a World in the assembly; "
                 "add one, e.g. self.world = World()"
             )
         return world
 
     def outer(self, name: str) -> Any:
         """The component around this one that stands as `name`, its class's `inner_name`; None where there is none."""
-        return self._component._outers.get(name)
+        return self._notes.component._outers.get(name)
 
     def is_connected(self, connector: str) -> bool:
         """True where something is connected to the connector."""
@@ -760,12 +765,12 @@ class Scope(Events):
             R_rel: orientation.
             frame: the connector that moves; the second frame where none is named.
         """
-        frames = [name for name, port in self._component.ports().items() if isinstance(port, Frame)]
+        frames = [name for name, port in self._notes.component.ports().items() if isinstance(port, Frame)]
         if frame is None and len(frames) > 1:
             frame = frames[1]
         if frame not in frames[1:]:
             raise ModelError(
-                f"{self._component.where}: the equations of {type(self._component).__name__} move {frame!r} relative "
+                f"{self._notes.component.where}: the equations of {type(self._notes.component).__name__} move {frame!r} relative "
                 f"to the first frame; name one of its other frames, which are {', '.join(frames[1:]) or 'none'}"
             )
         self._notes.once(frame not in self._notes.motions, f"the relative motion of {frame} twice")
@@ -776,9 +781,9 @@ class Scope(Events):
     def effort(self, **forces: Any) -> None:
         """Generalised forces that act along coordinates or speeds of this component, by their names."""
         for name, value in forces.items():
-            if not isinstance(self._component.declarations.get(name), Coordinate | Speed):
+            if not isinstance(self._notes.component.declarations.get(name), Coordinate | Speed):
                 raise ModelError(
-                    f"{self._component.where}: effort({name}=...) needs a declared Coordinate or Speed {name!r}, along "
+                    f"{self._notes.component.where}: effort({name}=...) needs a declared Coordinate or Speed {name!r}, along "
                     "which it acts"
                 )
             self._notes.assign(Effort(name), value)
@@ -794,9 +799,9 @@ class Scope(Events):
     def constrain(self, *multipliers: str, position: Any = None, velocity: Any = None) -> None:
         """position = 0 (or velocity = 0) is kept by the named multipliers, which the equations use as forces."""
         for name in multipliers:
-            if not isinstance(self._component.declarations.get(name), Multiplier):
+            if not isinstance(self._notes.component.declarations.get(name), Multiplier):
                 raise ModelError(
-                    f"{self._component.where}: constrain({name!r}, ...) needs a declared Multiplier {name!r}, the "
+                    f"{self._notes.component.where}: constrain({name!r}, ...) needs a declared Multiplier {name!r}, the "
                     "force that keeps it"
                 )
         if position is not None:
@@ -828,7 +833,7 @@ class Scope(Events):
         """`value`, a scalar whose time derivative is taken to be `rate` wherever it is differentiated."""
         for given in (value, rate):
             if self._notes.column(given, "a value with a rate").numel() != 1:
-                raise ModelError(f"{self._component.where}: with_rate({given!s:.40}) is of one value with one rate")
+                raise ModelError(f"{self._notes.component.where}: with_rate({given!s:.40}) is of one value with one rate")
         stated = Stated(sum(isinstance(leaf, Stated) for leaf in self._notes.leaves))
         self._notes.assign(stated, value)
         self._notes.assign(StatedRate(stated.index), rate)
@@ -867,7 +872,7 @@ class Scope(Events):
         expression = self._notes.sign(expression, "the condition of a switch")
         if expression.numel() != 1:
             raise ModelError(
-                f"{self._component.where}: the condition of a switch has {expression.numel()} elements; it is one "
+                f"{self._notes.component.where}: the condition of a switch has {expression.numel()} elements; it is one "
                 "number, or one truth"
             )
         self._notes.switches.append(expression)
@@ -899,7 +904,7 @@ class Scope(Events):
         instant = self._notes.column(instant, "an instant")
         if any(is_truth(element, self._notes.is_boolean) for element in elements(instant)):
             raise ModelError(
-                f"{self._component.where}: an instant is the comparison {instant!s:.60}; give the time at which it is"
+                f"{self._notes.component.where}: an instant is the comparison {instant!s:.60}; give the time at which it is"
             )
         self._notes.times.append(instant)
 
@@ -913,11 +918,11 @@ class Scope(Events):
         times = [self._notes.column(given, "a delay") for given in (time, time if longest is None else longest)]
         count = signal.numel()
         if any(given.numel() not in (1, count) for given in times):
-            raise ModelError(f"{self._component.where}: a delay takes one time, or one for each element of the signal")
+            raise ModelError(f"{self._notes.component.where}: a delay takes one time, or one for each element of the signal")
         spread = [given if given.numel() == count else ca.repmat(given, count, 1) for given in times]
         if self._notes.leaves_in(spread[1]):
             raise ModelError(
-                f"{self._component.where}: a delay varies, and nothing says how long it may become; give "
+                f"{self._notes.component.where}: a delay varies, and nothing says how long it may become; give "
                 "delay(signal, time, longest) a number or a parameter"
             )
         leaf = Delayed(len(self._notes.delays), count)
@@ -933,7 +938,7 @@ class Scope(Events):
             expression = self._notes.column(value, f"{name} energy")
             if expression.numel() != 1:
                 raise ModelError(
-                    f"{self._component.where}: the {name} energy has {expression.numel()} elements; give their sum"
+                    f"{self._notes.component.where}: the {name} energy has {expression.numel()} elements; give their sum"
                 )
             self._notes.once(before.is_zero() or expression.is_zero(), f"{name} energy twice")
             self._notes.energies[name] = before + expression
@@ -954,7 +959,7 @@ def open_scope(component: Component, facts: Facts, notes: Notes, kind: type[Scop
         methods = {"_is_scope": True, "__setattr__": _set_in_scope, "__getattr__": _get_in_scope}
         cls._scope_classes[kind] = type(cls.__name__, (kind, cls), methods | own)
     scope: Any = object.__new__(cls._scope_classes[kind])
-    scope._start_scope(component, facts, notes)
+    scope._start_scope(facts, notes)
     return scope
 
 
@@ -1045,15 +1050,15 @@ def _refuse_open(component: Component, behaviour: Behaviour) -> None:
 
 
 def _set_in_scope(self: Any, name: str, value: Any) -> None:
-    if name in self._component.declarations:
+    if name in self._notes.component.declarations:
         object.__setattr__(self, name, value)
-    elif name in self._component.ports():
-        self._write(self._component.ports()[name], value)
+    elif name in self._notes.component.ports():
+        self._write(self._notes.component.ports()[name], value)
     elif name == "der":
-        raise ModelError(f"{self._component.where}: der is reserved")
+        raise ModelError(f"{self._notes.component.where}: der is reserved")
     else:
         raise ModelError(
-            f"{self._component.where}: the equations of {type(self._component).__name__} assign "
+            f"{self._notes.component.where}: the equations of {type(self._notes.component).__name__} assign "
             f"{name!r}, which is not declared; declare it as a Variable, or use a local name"
         )
 
@@ -1061,7 +1066,7 @@ def _set_in_scope(self: Any, name: str, value: Any) -> None:
 def _get_in_scope(self: Any, name: str) -> Any:
     if name.startswith("__"):
         raise AttributeError(name)
-    component = self._component
+    component = self._notes.component
     ports = component.ports()
     if name in ports:
         return ports[name].view(self._notes)

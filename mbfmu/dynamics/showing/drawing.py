@@ -168,14 +168,14 @@ class Drawing(Scope):
         }
         taken = self._taken(name, values | self._placed(frame, r, R, specularCoefficient), ATTRIBUTES)
         taken["extra"] = _one_column(extra)
-        self._notes.shapes.append(Sketch(self._component, name, shapeType, taken))
+        self._notes.shapes.append(Sketch(self._notes.component, name, shapeType, taken))
 
     def _placed(self, frame: Any, r: Any, R: Orientation | None, specularCoefficient: Any) -> dict[str, Any]:
         """Where something is, and how it shines."""
         if frame is not None:
             r, R = frame.r_0 if r is None else r, frame.R if R is None else R
         if specularCoefficient is None:
-            is_own = "specularCoefficient" in self._component.declarations
+            is_own = "specularCoefficient" in self._notes.component.declarations
             own: Any = self
             specularCoefficient = own.specularCoefficient if is_own else self.world.defaultSpecularCoefficient
         return {
@@ -189,7 +189,7 @@ class Drawing(Scope):
         for key, size in sizes.items():
             if taken[key].numel() != size:
                 raise ModelError(
-                    f"{self._component.where}: the shape {name} has {taken[key].numel()} elements of {key}, "
+                    f"{self._notes.component.where}: the shape {name} has {taken[key].numel()} elements of {key}, "
                     f"expected {size}"
                 )
         return taken
@@ -238,7 +238,7 @@ class Drawing(Scope):
         elif len(given) == 4 and given[3] is not None:
             given[3:] = list(given[3])
         matrices = [_matrix(m) for m in given[: 6 if coloured else 3]]
-        where = f"{self._component.where}: the surface {name}"
+        where = f"{self._notes.component.where}: the surface {name}"
         if len(matrices) != (6 if coloured else 3):
             raise ModelError(
                 f"{where} has {len(given)} matrices; it takes X, Y, Z" + (", red, green and blue" if coloured else "")
@@ -311,7 +311,7 @@ class Drawing(Scope):
         values["r"] = column(values["r"]) + ca.mtimes(column(values["T"]).T, r_tail)
         values |= {"coordinates": coordinates, "color": attributes.get("color", (155, 155, 155))}
         taken = self._taken(name, values, VECTOR_ATTRIBUTES)
-        self._notes.shapes.append(Sketch(self._component, name, "vector", taken, facts))
+        self._notes.shapes.append(Sketch(self._notes.component, name, "vector", taken, facts))
 
     def draw_lines(
         self,
@@ -375,7 +375,7 @@ class Drawing(Scope):
 
     def is_positive(self, name: str) -> bool:
         """False where a parameter is known to be 0, such as the mass of what would be drawn as a sphere."""
-        value = self._component.original(name)
+        value = self._notes.component.original(name)
         return not isinstance(value, float | int) or value > 0
 
 
