@@ -1,3 +1,6 @@
+# Compiled modules are kept, whatever the environment says: the suite starts a hundred processes that import mbfmu.
+unexport PYTHONDONTWRITEBYTECODE
+
 # Set-up is part of every target: .venv is made where there is none, and renewed when pyproject.toml, the runtime's
 # sources or the list of files change.
 

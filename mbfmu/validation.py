@@ -9,14 +9,14 @@ import subprocess
 import sys
 import tempfile
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from lxml import etree
 
 from mbfmu.errors import ValidationError
 from mbfmu.export import layered_wasm
-from mbfmu.fmi import experiments
+from mbfmu.fmi import experiments, trial
 from mbfmu.fmi.archive import archive_problems, content, open_fmu, unpack
 from mbfmu.fmi.description import IDENTIFIER, read_description
 from mbfmu.fmi.libraries import PLATFORMS_3, REQUIRED, REQUIRED_3, exported_functions, processor_of
@@ -24,14 +24,14 @@ from mbfmu.fmi.rules import description_problems, is_known, schema_violations
 from mbfmu.runtime.compilers import PLATFORMS
 from mbfmu.runtime.component import exported_names
 
-#: Communication steps of the trial run, and the time that it may take, in s.
-STEPS = 10
+#: Time that a trial run may take, in s.
 PATIENCE = 120
 
 BUILD_DESCRIPTION = "sources/buildDescription.xml"
 TERMINALS = "terminalsAndIcons/terminalsAndIcons.xml"
 
-_TRIAL = "import sys; from mbfmu.validation import {}; {}(*sys.argv[1:])"
+#: A function of two arguments, with its module, in a process of its own.
+_TRIAL = "import sys; from {} import {} as trial; trial(*sys.argv[1:])"
 
 
 def validate(path: str | pathlib.Path, run: bool = True) -> list[str]:
@@ -64,58 +64,12 @@ def validate(path: str | pathlib.Path, run: bool = True) -> list[str]:
         problems += _terminal_problems(path, root, names)
     problems = problems or _fmpy_problems(path)
     if run and not problems:
-        problems = _run_problems(path, "run", f"The run of {STEPS} steps")
+        problems = _run_problems(path, trial.run, f"The run of {trial.STEPS} steps")
     if f"{experiments.FOLDER}/{experiments.MANIFEST}" in names and not problems:
         problems = _experiment_problems(path) or (
-            _run_problems(path, "replay", "Running the reference experiments again") if run else []
+            _run_problems(path, replay, "Running the reference experiments again") if run else []
         )
     return problems
-
-
-def run(path: str | pathlib.Path, folder: str | None = None) -> None:
-    """Run an FMU in this process for a few steps of its default experiment, with FMPy; it may be unpacked in a folder.
-
-    Raises
-    ------
-    ValidationError
-        The run fails, or a variable is not finite after it; the message has the last line of the FMU's log.
-    """
-    import fmpy
-    import numpy as np
-
-    if folder is None:
-        with tempfile.TemporaryDirectory(prefix="mbfmu-") as made:
-            unpack(path, made)
-            run(path, made)
-        return
-    description = read_description(path)
-    experiment = description.defaultExperiment
-    start = float(experiment.startTime or 0.0) if experiment else 0.0
-    stop = float(experiment.stopTime or start + 1.0) if experiment else start + 1.0
-    step = float(experiment.stepSize or 0.0) if experiment else 0.0
-    step = step if step > 0 else (stop - start) / 500
-    messages: list[str] = []
-
-    def log(*line: Any) -> None:
-        """Status and message stand at the same places from the end in both versions."""
-        if line[-3] > 0:
-            messages.append(line[-1].decode("utf-8", "replace"))
-
-    try:
-        result = fmpy.simulate_fmu(
-            folder,
-            model_description=description,
-            validate=False,
-            start_time=start,
-            stop_time=min(stop, start + STEPS * step),
-            output_interval=step,
-            logger=log,
-        )
-    except Exception as error:
-        raise ValidationError(f"The run fails: {error}" + (f" ({messages[-1]})" if messages else "")) from None
-    for name in result.dtype.names:
-        if result.dtype[name].base.kind == "f" and not np.all(np.isfinite(result[name])):
-            raise ValidationError(f'The output "{name}" is not finite in the run.')
 
 
 def replay(path: str | pathlib.Path, folder: str) -> None:
@@ -284,8 +238,8 @@ def _runs_here(path: pathlib.Path, description: Any) -> bool:
     return bool(names) and processors <= {fmpy.architecture, None}
 
 
-def _run_problems(path: pathlib.Path, function: str, what: str) -> list[str]:
-    """Run the FMU by a function of this module, in a process of its own: a crash is a problem of the FMU, not of ours.
+def _run_problems(path: pathlib.Path, function: Callable[[pathlib.Path, str], None], what: str) -> list[str]:
+    """Run the unpacked FMU by a function, in a process of its own: a crash is a problem of the FMU, not of ours.
 
     One for scheduled execution alone is not run: no host is here that activates its clocks.
     """
@@ -296,13 +250,14 @@ def _run_problems(path: pathlib.Path, function: str, what: str) -> list[str]:
     try:
         with tempfile.TemporaryDirectory(prefix="mbfmu-") as folder:  # it goes also where the run crashes
             unpack(path, folder)
-            command = [sys.executable, "-c", _TRIAL.format(function, function), str(path), folder]
-            trial = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)
+            program = _TRIAL.format(function.__module__, function.__name__)
+            command = [sys.executable, "-c", program, str(path), folder]
+            done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)
     except subprocess.TimeoutExpired:
         return [f"{what} takes longer than {PATIENCE} s."]
-    if trial.returncode == 0:
+    if done.returncode == 0:
         return []
-    if trial.returncode < 0:
-        return [f"The run ends in a crash (signal {-trial.returncode})."]
-    lines = [line for line in io.StringIO(trial.stderr) if line.strip()]
+    if done.returncode < 0:
+        return [f"The run ends in a crash (signal {-done.returncode})."]
+    lines = [line for line in io.StringIO(done.stderr) if line.strip()]
     return [lines[-1].strip().rpartition("ValidationError: ")[2] if lines else "The run fails without a message."]

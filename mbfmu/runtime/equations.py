@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Mapping
 
 import casadi as ca
@@ -163,7 +164,7 @@ class Equations:
         columns = function.jac_sparsity(output, contract.FUNCTIONS[name].arguments.index("u")).get_triplet()[1]
         return any(column >= self.nu - self.niterations for column in columns)
 
-    @property
+    @functools.cached_property
     def sizes(self) -> dict[str, int]:
         """The sizes of the contract that functions show, by name."""
         f = self.functions

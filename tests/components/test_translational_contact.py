@@ -99,6 +99,7 @@ def test_a_mass_that_hits_its_stop_stays_there_until_it_is_pulled_back():
         lambda t, y: (y[1], (-1.0 - 1.6 * math.sin(t)) / 2.0),
         (0, 1),
         (0.0, 3.0),
+        "DOP853",
         rtol=1e-11,
         events=lambda t, y: y[0] - 0.9,
     )
@@ -209,7 +210,7 @@ def test_an_eddy_current_brake_heats_up_and_moves_its_best_speed():
         brakes = 2 * 50.0 * n / (1 + n**2)
         return -brakes, brakes * y[0]
 
-    reference = solve_ivp(rates, (0, 1), (20.0, 293.15), t_eval=result.time, rtol=1e-11, atol=1e-11).y
+    reference = solve_ivp(rates, (0, 1), (20.0, 293.15), "DOP853", result.time, rtol=1e-11, atol=1e-11).y
     np.testing.assert_allclose(result["rotor.w"], reference[0], atol=1e-6)
     np.testing.assert_allclose(result["metal.T"], reference[1], atol=1e-5)
     np.testing.assert_allclose(result["rotor.w"] ** 2 / 2 + result["metal.T"], 200.0 + 293.15, rtol=1e-8)

@@ -89,7 +89,7 @@ def test_a_gear_moves_the_pendulum_as_by_hand(kind, place, ratio, z, rotor) -> N
         a = by_hand(x[0], x[0] / ratio, x[1], x[1] / ratio, place, ratio, z, rotor is not None)
         return [x[1], a[0]]
 
-    expected = solve_ivp(slope, (0.0, 0.6), [0.3, 0.2], rtol=1e-11, atol=1e-12)
+    expected = solve_ivp(slope, (0.0, 0.6), [0.3, 0.2], "DOP853", rtol=1e-11, atol=1e-12)
     result = simulate(Geared(kind, place, ratio, z, rotor), 0.6)
     assert result["j1.phi"][-1] == pytest.approx(expected.y[0, -1], rel=1e-6, abs=1e-7)
     for k in (0, -1):
