@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import Any
 
@@ -21,7 +22,7 @@ def library_in(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Librar
     def get(host: str, model: Callable[[], Any], **options: Any) -> Library:
         if host == "compiled" and not HAS_COMPILER:
             pytest.skip("no C compiler")
-        key = (host, model, *options.items())
+        key = (host, model, os.environ.get("CC"), *options.items())
         if key not in known:
             known[key] = Library(host, *model_and_variables(model, **options), tmp_path_factory.mktemp("library"))
         return known[key]

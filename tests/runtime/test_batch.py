@@ -32,6 +32,7 @@ def batch_of(name: str, stop_time: float) -> Batch:
 @pytest.mark.parametrize(
     ("name", "stop_time"), [("double_pendulum", 1.0), ("engine_1b", 0.1), ("planar_loop_release", 0.5)]
 )
+@pytest.mark.usefixtures("users_compiler")
 def test_compiling_changes_no_bit(name, stop_time, monkeypatch):
     monkeypatch.setattr(batches, "seconds_to_compile", lambda *_: 0.0)
     calls = []

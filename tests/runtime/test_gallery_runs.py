@@ -48,6 +48,7 @@ def test_a_motion_too_fast_to_follow_ends_and_names_itself(name, values, culprit
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["double_pendulum", "planar_four_bar", "rolling_wheel"])
 @pytest.mark.skipif(find_compiler() is None, reason="no C compiler")
+@pytest.mark.usefixtures("users_compiler")
 def test_compiled_and_interpreted_equations_agree_to_the_last_bit(tmp_path, name, system):
     made = system(name)
     names = [v.name for v in made.variables if v.type == "Real" and v.store != "constant"]

@@ -252,6 +252,7 @@ def test_each_sum_of_products_is_one_instruction(runs_of):
 @pytest.mark.parametrize(
     "model", [oscillator, point_pendulum, bouncing_mass, free_body, everything, stiff_drive, iterated]
 )
+@pytest.mark.usefixtures("users_compiler")
 def test_all_hosts_give_the_same_run_to_the_last_bit(library_in, model, solver):
     runs = []
     for host in HOSTS:
