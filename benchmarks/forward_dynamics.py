@@ -94,10 +94,8 @@ def measure(
 ) -> Iterator[dict[str, Any]]:
     """Yield one row per length of a chain with aligned axes; `measure_tree` says what is in it.
 
-    Raises
-    ------
-    AssertionError
-        The tools do not agree on the accelerations.
+    Raises:
+        AssertionError: The tools do not agree on the accelerations.
     """
     for n in sizes:
         names = [f"joints[{i + 1}]" for i in range(n)]
@@ -119,10 +117,8 @@ def measure_tree(
 
     Pinocchio is measured from C++ where its program is given.
 
-    Raises
-    ------
-    AssertionError
-        The tools do not agree on the accelerations.
+    Raises:
+        AssertionError: The tools do not agree on the accelerations.
     """
     at = mechanisms.some_state(mechanism)
     compiled = Compiled(system.equations, _start(system, names, at), folder)

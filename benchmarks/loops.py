@@ -46,10 +46,8 @@ def measure(
 
     Pinocchio is measured where its program is given.
 
-    Raises
-    ------
-    AssertionError
-        The tools do not agree on the accelerations.
+    Raises:
+        AssertionError: The tools do not agree on the accelerations.
     """
     for family, (make, sizes) in (families or FAMILIES).items():
         for size in sizes:

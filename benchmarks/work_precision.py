@@ -61,10 +61,8 @@ def measure(
     stop time; the FMU also makes steps of 10 ms. The error is the greatest of all coordinates at the end. Pinocchio
     runs from C++ where its program is given.
 
-    Raises
-    ------
-    AssertionError
-        Our reference and Pinocchio's do not agree.
+    Raises:
+        AssertionError: Our reference and Pinocchio's do not agree.
     """
     name = mechanism.gallery or mechanism.title.replace(" ", "_")
     assembly = ASSEMBLIES[name]() if mechanism.gallery else Linkage(mechanism)

@@ -47,10 +47,8 @@ def bundled() -> list[dict[str, Any]]:
 def bill_of_materials(wheel: pathlib.Path, python: str) -> str:
     """The bill as JSON, the same for the same wheel and packages, and valid by CycloneDX's own schema.
 
-    Raises
-    ------
-    SystemExit
-        cyclonedx-py fails, or the bill is not valid.
+    Raises:
+        SystemExit: cyclonedx-py fails, or the bill is not valid.
     """
     command = [sys.executable, "-m", "cyclonedx_py", "environment", python, "--pyproject", "pyproject.toml",
                "--mc-type", "library", "--output-reproducible", "--of", "JSON", "-o", "-"]  # fmt: skip

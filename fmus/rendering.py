@@ -57,10 +57,8 @@ return viewer.renderer.domElement.toDataURL("image/png");
 def chromium() -> Iterator[Any]:
     """A headless Chromium.
 
-    Raises
-    ------
-    MbfmuError
-        It, its driver or selenium is not installed.
+    Raises:
+        MbfmuError: It, its driver or selenium is not installed.
     """
     program = shutil.which("chromium") or shutil.which("google-chrome")
     driver = shutil.which("chromedriver")
@@ -101,10 +99,8 @@ def window(browser: Any, size: tuple[int, int]) -> Iterator[None]:
 def frames(browser: Any, assembly: Assembly, moments: Sequence[float]) -> list[Any]:
     """Pictures (PIL.Image) of a mechanism at fractions of its experiment.
 
-    Raises
-    ------
-    MbfmuError
-        Nothing in it is drawn, or the browser does not show its page.
+    Raises:
+        MbfmuError: Nothing in it is drawn, or the browser does not show its page.
     """
     from PIL import Image
 

@@ -85,14 +85,10 @@ def animate(
         Several begin in views of their own; else the first as ever, the others over it, translucent. The page changes
         between both.
 
-    Raises
-    ------
-    ModelError, InitializationError, SimulationError
-        As `simulate` does.
-    BuildError
-        The runtime for browsers is missing: the message has the command that makes it.
-    MbfmuError
-        The path has another suffix, nothing is drawn, or something that it takes is not installed.
+    Raises:
+        ModelError, InitializationError, SimulationError: As `simulate` does.
+        BuildError: The runtime for browsers is missing: the message has the command that makes it.
+        MbfmuError: The path has another suffix, nothing is drawn, or something that it takes is not installed.
     """
     check_colors(colors)
     arguments.check_callback(progress, "progress")
@@ -245,10 +241,8 @@ def _write_live(
 def read_subject(fmu: Foreign) -> Described:
     """What is seen of an FMU of ours.
 
-    Raises
-    ------
-    MbfmuError
-        It has no scene: another tool made it, or nothing in it is drawn.
+    Raises:
+        MbfmuError: It has no scene: another tool made it, or nothing in it is drawn.
     """
     file = pathlib.Path(fmu.folder) / SCENE_FILE
     if not file.is_file():

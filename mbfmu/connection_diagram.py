@@ -138,19 +138,13 @@ def diagram(
     connected with. Frames are thick and grey, flanges of rotation dark, of translation
     green, signals blue, all else red.
 
-    Parameters
-    ----------
-    assembly
-        An Assembly, or what the command line takes: a name of the gallery, a path.
-    path
-        An .svg file; None: the drawing is returned, which notebooks show.
+    Args:
+        assembly: An Assembly, or what the command line takes: a name of the gallery, a path.
+        path: An .svg file; None: the drawing is returned, which notebooks show.
 
-    Raises
-    ------
-    ModelError
-        There is no such assembly, or it is wrong.
-    MbfmuError
-        The path has another suffix, or the assembly has no components.
+    Raises:
+        ModelError: There is no such assembly, or it is wrong.
+        MbfmuError: The path has another suffix, or the assembly has no components.
     """
     made = resolved(assembly)
     if not isinstance(made, Assembly):

@@ -48,52 +48,34 @@ def simulate(
 ) -> Result:
     """Simulate an assembly and return named time series: `result["revolute1.phi"]`.
 
-    Parameters
-    ----------
-    assembly
-        An Assembly, the System that was made of one, or what the command line takes: a name of the gallery, a path, or
-        the path of an FMU of any tool, which FMPy runs.
-    stop_time, start_time
-        s; the assembly's own experiment where None.
-    interval
-        Distance of recorded points, s; the assembly's own where None, else a 500th of the run.
-    tolerance
-        Relative and absolute tolerance of the integrator; the assembly's own where None.
-    start_values
-        Parameters, start values and inputs by variable name, as an importer sets them on the FMU.
-    inputs
-        Inputs over time: a CSV file, a pandas DataFrame or xarray Dataset with a column, index or coordinate `time`, or
-        a mapping from names to numbers, functions of time (sampled every `interval`), arrays parallel to its entry
-        `time`, or pairs (times, values). See docs/inputs.md.
-    interpolation
-        Of inputs between their instants: `linear`, or `held` until the next one.
-    outputs
-        Names of the variables to record, arrays or their elements; all where None, of FMUs all numbers.
-    solver
-        `explicit` (Dormand-Prince), `implicit` (Rodas5P, for stiff models), or `auto`: explicit until the model turns
-        out to be stiff. None takes the model's own.
-        FMUs have theirs.
-    events
-        Record a row right before and one right after each event, and tell in `result.events` what switched, when and to
-        what. The model runs twice for that. Not for FMUs.
-    progress
-        Called now and then with the fraction of the run that is done.
+    Args:
+        assembly: An Assembly, the System that was made of one, or what the command line takes: a name of the gallery, a
+            path, or the path of an FMU of any tool, which FMPy runs.
+        stop_time, start_time: s; the assembly's own experiment where None.
+        interval: Distance of recorded points, s; the assembly's own where None, else a 500th of the run.
+        tolerance: Relative and absolute tolerance of the integrator; the assembly's own where None.
+        start_values: Parameters, start values and inputs by variable name, as an importer sets them on the FMU.
+        inputs: Inputs over time: a CSV file, a pandas DataFrame or xarray Dataset with a column, index or coordinate
+            `time`, or a mapping from names to numbers, functions of time (sampled every `interval`), arrays parallel to
+            its entry `time`, or pairs (times, values). See docs/inputs.md.
+        interpolation: Of inputs between their instants: `linear`, or `held` until the next one.
+        outputs: Names of the variables to record, arrays or their elements; all where None, of FMUs all numbers.
+        solver: `explicit` (Dormand-Prince), `implicit` (Rodas5P, for stiff models), or `auto`: explicit until the model
+            turns out to be stiff. None takes the model's own. FMUs have theirs.
+        events: Record a row right before and one right after each event, and tell in `result.events` what switched,
+            when and to what. The model runs twice for that. Not for FMUs.
+        progress: Called now and then with the fraction of the run that is done.
 
-    Raises
-    ------
-    ModelError
-        The assembly is wrong, a variable is unknown, or a value cannot be set.
-    InitializationError
-        No consistent start was found; the message names equations and start values.
-    SimulationError
-        The run stopped; the message says at which time and why.
+    Raises:
+        ModelError: The assembly is wrong, a variable is unknown, or a value cannot be set.
+        InitializationError: No consistent start was found; the message names equations and start values.
+        SimulationError: The run stopped; the message says at which time and why.
 
-    Warns
-    -----
-    InitialConditionsWarning
-        Initialisation has chosen start values that nobody gave; the message has names and values.
-    NotFiniteWarning
-        A variable that is not among the `outputs` is no finite number at one of some instants of the run.
+    Warns:
+        InitialConditionsWarning: Initialisation has chosen start values that nobody gave; the message has names and
+            values.
+        NotFiniteWarning: A variable that is not among the `outputs` is no finite number at one of some instants of the
+            run.
     """
     if is_fmu(assembly):
         if solver is not None:

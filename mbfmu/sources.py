@@ -70,10 +70,8 @@ def load(source: str | pathlib.Path, settings: Sequence[str] = (), **options: An
 def resolved(model: T | str | os.PathLike[str], **options: Any) -> T | Assembly:
     """The model itself, or the assembly that a text or path names, as on the command line.
 
-    Raises
-    ------
-    ModelError
-        See `load`; an FMU is none.
+    Raises:
+        ModelError: See `load`; an FMU is none.
     """
     return load(os.fspath(model), **options) if isinstance(model, str | os.PathLike) else model
 

@@ -37,18 +37,13 @@ _TRIAL = "import sys; from {} import {} as trial; trial(*sys.argv[1:])"
 def validate(path: str | pathlib.Path, run: bool = True) -> list[str]:
     """Return what is wrong with an FMU, one sentence each; an empty list where nothing is.
 
-    Parameters
-    ----------
-    path
-        The FMU.
-    run
-        Also run it for a few steps and repeat the reference experiments that it holds (draft FMI-LS-REF), in processes
-        of their own, where it has a binary for this machine.
+    Args:
+        path: The FMU.
+        run: Also run it for a few steps and repeat the reference experiments that it holds (draft FMI-LS-REF), in
+            processes of their own, where it has a binary for this machine.
 
-    Raises
-    ------
-    ValidationError
-        The file is not an FMU.
+    Raises:
+        ValidationError: The file is not an FMU.
     """
     path = pathlib.Path(path)
     names, root = open_fmu(path)
@@ -75,10 +70,8 @@ def validate(path: str | pathlib.Path, run: bool = True) -> list[str]:
 def replay(path: str | pathlib.Path, folder: str) -> None:
     """Repeat the reference experiments of an FMU, which is unpacked in a folder, in this process.
 
-    Raises
-    ------
-    ValidationError
-        Results differ from those that are expected.
+    Raises:
+        ValidationError: Results differ from those that are expected.
     """
     problems = [
         text

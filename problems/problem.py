@@ -18,14 +18,10 @@ Value = float | Sequence[float]
 class Solution:
     """What one computation gives for all problems that share it.
 
-    Attributes
-    ----------
-    values
-        A number or a list of numbers for each problem, by its id.
-    seconds
-        CPU time of the run, without the derivation of the equations.
-    evaluations
-        How often the right-hand side was evaluated; None where nothing is integrated.
+    Attributes:
+        values: A number or a list of numbers for each problem, by its id.
+        seconds: CPU time of the run, without the derivation of the equations.
+        evaluations: How often the right-hand side was evaluated; None where nothing is integrated.
     """
 
     values: Mapping[str, Value]
@@ -37,32 +33,20 @@ class Solution:
 class Problem:
     """A quantity that has been published, or that follows from equations which share nothing with ours.
 
-    Attributes
-    ----------
-    id
-        Short, stable name: topic and quantity, `andrews-beta`.
-    title
-        The problem; those with the same title are one section of the report.
-    source
-        Where problem and reference are from, so that a reader finds them.
-    quantity, unit
-        What is compared; the unit is `1` for numbers.
-    reference
-        A number, or a list of numbers in one unit.
-    solve
-        Function of a tolerance that gives the `Solution`; problems of one model name the same function, which is called
-        once for each tolerance.
-    error
-        The greatest difference between ours and the reference that passes, in the unit.
-    origin
-        `published`: the digits of the source. `closed form`: a formula of the source. `computed`: by equations in the
-        module of the problem, written by hand and solved by other means than ours.
-    tolerance
-        Of the run that has to pass.
-    tolerances
-        Of the runs whose errors and costs are shown, that of the run that has to pass among them.
-    model
-        Makes the assembly, for its picture.
+    Attributes:
+        id: Short, stable name: topic and quantity, `andrews-beta`.
+        title: The problem; those with the same title are one section of the report.
+        source: Where problem and reference are from, so that a reader finds them.
+        quantity, unit: What is compared; the unit is `1` for numbers.
+        reference: A number, or a list of numbers in one unit.
+        solve: Function of a tolerance that gives the `Solution`; problems of one model name the same function, which is
+            called once for each tolerance.
+        error: The greatest difference between ours and the reference that passes, in the unit.
+        origin: `published`: the digits of the source. `closed form`: a formula of the source. `computed`: by equations
+            in the module of the problem, written by hand and solved by other means than ours.
+        tolerance: Of the run that has to pass.
+        tolerances: Of the runs whose errors and costs are shown, that of the run that has to pass among them.
+        model: Makes the assembly, for its picture.
     """
 
     id: str

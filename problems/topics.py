@@ -23,10 +23,8 @@ def topics() -> Mapping[str, ModuleType]:
 def all_problems() -> dict[str, Problem]:
     """All problems by their ids, topic by topic.
 
-    Raises
-    ------
-    ValueError
-        Two have the same id.
+    Raises:
+        ValueError: Two have the same id.
     """
     found: dict[str, Problem] = {}
     for name, module in topics().items():
@@ -40,10 +38,8 @@ def all_problems() -> dict[str, Problem]:
 def chosen(names: Sequence[str]) -> dict[str, list[Problem]]:
     """Problems with some ids or of some topics, or all where there are no names, by topic.
 
-    Raises
-    ------
-    KeyError
-        Neither a problem nor a topic has one of the names.
+    Raises:
+        KeyError: Neither a problem nor a topic has one of the names.
     """
     known = {*topics(), *all_problems()}
     for name in names:

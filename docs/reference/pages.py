@@ -169,10 +169,8 @@ def tyre_coefficients() -> str:
 def page_of(name: str) -> str:
     """Return the page of a class: that of the longest package that its name begins with.
 
-    Raises
-    ------
-    KeyError
-        No page has its package.
+    Raises:
+        KeyError: No page has its package.
     """
     fitting = [
         (len(package), page)

@@ -27,10 +27,8 @@ def has(name: str, classes: Mapping[str, type[Component]]) -> bool:
 def of_name(name: str, classes: Mapping[str, type[Component]]) -> dict[str, type[Component]]:
     """Return all classes of a name: `Revolute`, or with a part of the Modelica name or of its package before it.
 
-    Raises
-    ------
-    ModelError
-        There is none.
+    Raises:
+        ModelError: There is none.
     """
     found = _ending_in(name, classes)
     if not found:

@@ -39,10 +39,8 @@ def read_elements(elements: Sequence[str], connect: Sequence[str]) -> System:
 
     `connect` are pairs `a.flange=b.flange`; they come on top of those of a system file.
 
-    Raises
-    ------
-    ModelError
-        A source or system file is wrong, or two elements have the same name.
+    Raises:
+        ModelError: A source or system file is wrong, or two elements have the same name.
     """
     from mbfmu import sources
     from mbfmu.cosimulation.system_file import SystemFile
@@ -93,10 +91,8 @@ def is_system(source: str) -> bool:
 def open_system(source: str, progress: Callable[[str], None]) -> Iterator[Package]:
     """Read a system; FMUs of its assemblies are built, and kept for as long as the context lives.
 
-    Raises
-    ------
-    MbfmuError
-        Something of it cannot be read, built or connected.
+    Raises:
+        MbfmuError: Something of it cannot be read, built or connected.
     """
     from mbfmu.cosimulation import Package, SystemStructure, open_package
     from mbfmu.modeling import Assembly
@@ -201,15 +197,11 @@ _OF_MODELS = {
 def check_options(source: str, how: Stepping, others: Mapping[str, Any]) -> bool:
     """Refuse options that are for models alone where a source is a system, and those of systems where it is none.
 
-    Returns
-    -------
-    bool
-        Is it a system?
+    Returns:
+        bool: Is it a system?
 
-    Raises
-    ------
-    MbfmuError
-        One of them is given.
+    Raises:
+        MbfmuError: One of them is given.
     """
     system = is_system(source)
     for name, value in (others if system else how.of_systems).items():

@@ -53,10 +53,8 @@ def exposed_flanges(variables: Iterable[Any]) -> dict[str, ExposedFlange]:
 def wires(a: ExposedFlange, b: ExposedFlange, where: str) -> tuple[bool, tuple[str, ...], str]:
     """Return whether `a` takes motion, the members of the motion that are passed on, and the name of the flow.
 
-    Raises
-    ------
-    ModelError
-        The flanges are of different kinds, or both take the same.
+    Raises:
+        ModelError: The flanges are of different kinds, or both take the same.
     """
     if a.kind != b.kind:
         raise ModelError(f"{where}: a {a.kind} flange cannot be connected to a {b.kind} one; put a gear between them")

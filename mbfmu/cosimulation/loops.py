@@ -93,31 +93,20 @@ def consistent_inputs(
 
     A Jacobian serves as long as each step leaves a tenth of the one before; steps that make things worse are halved.
 
-    Parameters
-    ----------
-    outputs_of
-        y(u), [n] each.
-    start
-        First guess of u, [n].
-    loop
-        Indices of the inputs on loops; the others need no derivative, for their values settle by themselves.
-    names
-        Names of the inputs, for messages.
-    jacobian_of
-        dy/du at u and y, [n, n]; forward differences where None.
-    known
-        dy/du of a point nearby, [n, n], to begin with.
+    Args:
+        outputs_of: y(u), [n] each.
+        start: First guess of u, [n].
+        loop: Indices of the inputs on loops; the others need no derivative, for their values settle by themselves.
+        names: Names of the inputs, for messages.
+        jacobian_of: dy/du at u and y, [n, n]; forward differences where None.
+        known: dy/du of a point nearby, [n, n], to begin with.
 
-    Returns
-    -------
-    tuple
-        u [n], and the last dy/du [n, n] in use, with zeros in the columns of inputs that are on no loop; None where
-        none was needed.
+    Returns:
+        tuple: u [n], and the last dy/du [n, n] in use, with zeros in the columns of inputs that are on no loop; None
+            where none was needed.
 
-    Raises
-    ------
-    SimulationError
-        The loop has no solution, or none is found.
+    Raises:
+        SimulationError: The loop has no solution, or none is found.
     """
     if jacobian_of is None:
         jacobian_of = functools.partial(differences, outputs_of, columns=loop)

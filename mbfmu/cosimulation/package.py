@@ -53,12 +53,10 @@ class Package:
 def open_package(path: str | pathlib.Path) -> Iterator[Package]:
     """Read a package; its FMUs are unpacked for as long as the context lives.
 
-    Raises
-    ------
-    ValidationError
-        The file is no package, damaged, or has something in it that cannot be run; the message names it.
-    ModelError
-        Its connections cannot be made.
+    Raises:
+        ValidationError: The file is no package, damaged, or has something in it that cannot be run; the message names
+            it.
+        ModelError: Its connections cannot be made.
     """
     file = pathlib.Path(path)
     _, root = open_fmu(file, PACKAGE)

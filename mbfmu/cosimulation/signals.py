@@ -39,10 +39,8 @@ class DrivenInputs:
     ) -> DrivenInputs:
         """Read inputs over time (see `mbfmu.runtime.inputs.InputsLike`); None gives none.
 
-        Raises
-        ------
-        ModelError
-            A name is no input, or follows an output already; what `drive_of` raises.
+        Raises:
+            ModelError: A name is no input, or follows an output already; what `drive_of` raises.
         """
         check_interpolation(structure.name, interpolation)
         if given is None:

@@ -93,19 +93,13 @@ def build_ssp(
     fmi, target, platforms, progress
         As `mbfmu.build` takes them, for what is built.
 
-    Returns
-    -------
-    tuple
-        The file, and the connections of variables.
+    Returns:
+        tuple: The file, and the connections of variables.
 
-    Raises
-    ------
-    ModelError
-        An assembly is wrong, or a connection is not possible.
-    BuildError
-        An FMU cannot be built, or the file cannot be written.
-    ValidationError
-        A file is not an FMU.
+    Raises:
+        ModelError: An assembly is wrong, or a connection is not possible.
+        BuildError: An FMU cannot be built, or the file cannot be written.
+        ValidationError: A file is not an FMU.
     """
     file = arguments.path(path, "path")
     connectors = arguments.flag(connectors, "connectors")
@@ -170,10 +164,8 @@ def system_structure(
     With `connectors`, the system has some for the inputs and outputs that are not connected. `steps` are lengths of
     communication steps, s, of all elements.
 
-    Raises
-    ------
-    BuildError
-        The stop time is not after the start.
+    Raises:
+        BuildError: The stop time is not after the start.
     """
     ports = {
         element: [v for v in description.modelVariables if v.causality in ("input", "output")]

@@ -87,23 +87,16 @@ class SystemStructure:
     ) -> SystemStructure:
         """Describe a system of FMUs.
 
-        Parameters
-        ----------
-        files
-            FMU by element name; the order is that in which a sequential master steps them.
-        connect
-            Pairs of flanges or of variables, each written `element.axis1` or `element.variable`, in any order of the
-            two, or a `Connection` of an output and an input. Variables may be arrays, of equal shape, or elements of
-            arrays. None connects the flanges of equal name of every two elements.
-        name
-            Name of the system.
+        Args:
+            files: FMU by element name; the order is that in which a sequential master steps them.
+            connect: Pairs of flanges or of variables, each written `element.axis1` or `element.variable`, in any order
+                of the two, or a `Connection` of an output and an input. Variables may be arrays, of equal shape, or
+                elements of arrays. None connects the flanges of equal name of every two elements.
+            name: Name of the system.
 
-        Raises
-        ------
-        ModelError
-            An element, flange or variable does not exist, or two of them cannot be connected.
-        ValidationError
-            A file is not an FMU.
+        Raises:
+            ModelError: An element, flange or variable does not exist, or two of them cannot be connected.
+            ValidationError: A file is not an FMU.
         """
         paths = {element: pathlib.Path(file) for element, file in files.items()}
         check_elements(paths)
@@ -122,10 +115,8 @@ class SystemStructure:
     def scalars(self, element: str, name: str) -> tuple[Scalar, ...]:
         """The scalars of a variable of an element: one, or all of an array.
 
-        Raises
-        ------
-        ModelError
-            There is no such variable.
+        Raises:
+            ModelError: There is no such variable.
         """
         if element not in self.interfaces:
             raise ModelError(f"{element}.{name}: there is no element {element}; {suggestion(element, self.interfaces)}")

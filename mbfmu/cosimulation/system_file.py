@@ -46,10 +46,8 @@ class SystemFile:
 def read_system(path: pathlib.Path) -> SystemFile | None:
     """Read a system file; None where the TOML has no table `elements` and so describes a single assembly.
 
-    Raises
-    ------
-    ModelError
-        No such file, no TOML, or an entry that is not as it should be; the message names file and entry.
+    Raises:
+        ModelError: No such file, no TOML, or an entry that is not as it should be; the message names file and entry.
     """
     record = read_toml(path, "a file of an assembly or a system")
     if "elements" not in record:

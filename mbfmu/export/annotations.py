@@ -20,18 +20,12 @@ def annotate(
 ) -> None:
     """Add the annotation, where there is something to say.
 
-    Parameters
-    ----------
-    root
-        fmiModelDescription, which has all that comes before.
-    fmi
-        Version of FMI: 2 or 3.
-    figures
-        Those of the model; curves of variables that the FMU does not show are left out.
-    variables
-        Scalars of the FMU.
-    scene
-        Name of the file in resources/ that has the scene, if any.
+    Args:
+        root: fmiModelDescription, which has all that comes before.
+        fmi: Version of FMI: 2 or 3.
+        figures: Those of the model; curves of variables that the FMU does not show are left out.
+        variables: Scalars of the FMU.
+        scene: Name of the file in resources/ that has the scene, if any.
     """
     units = {variable.name: variable.unit or "" for variable in variables}
     shown = drawable(figures, units)

@@ -25,10 +25,8 @@ def build_date() -> datetime.datetime | None:
 
     The clock has no part in them: the same input gives the same bytes on any day.
 
-    Raises
-    ------
-    BuildError
-        SOURCE_DATE_EPOCH is set to something else than seconds since 1970.
+    Raises:
+        BuildError: SOURCE_DATE_EPOCH is set to something else than seconds since 1970.
     """
     text = os.environ.get("SOURCE_DATE_EPOCH")
     if text is None:
@@ -43,10 +41,8 @@ def build_date() -> datetime.datetime | None:
 def temporary_folder() -> Iterator[pathlib.Path]:
     """Yield a new folder that disappears with all that is in it.
 
-    Raises
-    ------
-    BuildError
-        There is no place for temporary files.
+    Raises:
+        BuildError: There is no place for temporary files.
     """
     try:
         folder = tempfile.TemporaryDirectory(prefix="mbfmu-")
@@ -64,10 +60,8 @@ def replacing(target: pathlib.Path) -> Iterator[pathlib.Path]:
 
     The file is made at once, so that an unwritable folder is known before any work is done.
 
-    Raises
-    ------
-    BuildError
-        The folder does not exist or cannot be written, or `target` is a folder or cannot be replaced.
+    Raises:
+        BuildError: The folder does not exist or cannot be written, or `target` is a folder or cannot be replaced.
     """
     if target.is_dir():
         raise BuildError(f"{target}: is a folder; give the path of the file to write.")

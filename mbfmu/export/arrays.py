@@ -65,12 +65,9 @@ class Arrangement:
 def arrange(variables: Sequence[ScalarVariable], indicators: int = 0) -> Arrangement:
     """Find arrays and aliases among scalars, and give out value references.
 
-    Parameters
-    ----------
-    variables
-        The scalars of a System, or some of them.
-    indicators
-        Number of event indicators, which FMI 3.0 wants among the variables.
+    Args:
+        variables: The scalars of a System, or some of them.
+        indicators: Number of event indicators, which FMI 3.0 wants among the variables.
     """
     made = [*_arrays(variables), *_indicators(indicators)]
     ordered = [variable for fmi2 in TYPES for variable in _without_aliases(v for v in made if v.first.type == fmi2)]

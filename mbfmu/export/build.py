@@ -87,10 +87,8 @@ class Kind:
 def kind_of(target: str = "auto", equations: str = "auto", platforms: str | Sequence[str] | None = None) -> Kind:
     """Return what `build` makes of these options.
 
-    Raises
-    ------
-    BuildError
-        An option is unknown, or this cannot be made here.
+    Raises:
+        BuildError: An option is unknown, or this cannot be made here.
     """
     target = TARGETS[0] if target == "auto" else target
     names = _platforms(target, platforms)
@@ -122,62 +120,44 @@ def build(
 ) -> pathlib.Path:
     """Build an FMU, for co-simulation and, of native ones where it is sound, model exchange.
 
-    Parameters
-    ----------
-    assembly
-        An Assembly, the System that was made of one, or what the command line takes: a name of the gallery, a path.
-    path
-        File to write, or a folder for `NAME.fmu`; by default that is in the working directory. The file is there when
-        it is complete, and not before.
-    fmi
-        Version of FMI: 2 (2.0), or 3 (3.0).
-    target
-        `native` (a C library, nothing needed where it runs), `python` (hosted by Python, which it needs where it runs),
-        or `auto`: native.
-    equations
-        Of a native FMU: `compiled` (C code, needs a compiler here), `interpreted` (needs none, runs at most three times
-        slower), or `auto`: compiled where a C compiler is found for all platforms.
-    platforms
-        Platforms of a native FMU, as a list or comma-separated: `linux64`, `win64`, `darwin64`, `aarch64-linux`,
-        `aarch64-windows`, in words of FMI 3.0 as `x86_64-linux`, too, or `all`; by default that of this machine.
-    variables
-        Patterns such as `body.*`, as a list or comma-separated: which local variables the FMU shows; the name of an
-        array takes all of its elements. Parameters, start values, inputs and outputs are always there. By default it
-        shows all; of models with more than `LARGE` scalars, parts of composites go without those of their connectors
-        and of passed-on parameters (`*` keeps all).
-    sources
-        Also put the C sources of a native FMU into it, so that importers can compile it for other platforms.
-    wasm
-        Also put a WebAssembly component into an FMU of FMI 3.0, as the draft standard FMI-LS-WASM has it. Its equations
-        are interpreted.
-    solver
-        `explicit` (Dormand-Prince), `implicit` (for stiff models), or `auto`: explicit until the model turns out to be
-        stiff; by default what the assembly says.
-    fixed_step
-        Length of the integrator's steps, s, for real-time targets: no error control, no search for events, every step
-        costs the same. `auto` is `explicit` then.
-    energy
-        Add the variables energy and power. For assemblies, not for a System that is made already.
-    experiment
-        Put reference experiments into the FMU, with their inputs and expected results (draft FMI-LS-REF): True for the
-        default experiment, or a `ReferenceExperiment` or several. `mbfmu.validate` and others can run them again.
-    uncertainty
-        Intervals by variable, which travel with the FMU's meta-data: `Fit.uncertainty()`, `Sweep.uncertainty()`, or
-        your own.
-    progress
-        Called with a sentence whenever something new begins.
+    Args:
+        assembly: An Assembly, the System that was made of one, or what the command line takes: a name of the gallery, a
+            path.
+        path: File to write, or a folder for `NAME.fmu`; by default that is in the working directory. The file is there
+            when it is complete, and not before.
+        fmi: Version of FMI: 2 (2.0), or 3 (3.0).
+        target: `native` (a C library, nothing needed where it runs), `python` (hosted by Python, which it needs where
+            it runs), or `auto`: native.
+        equations: Of a native FMU: `compiled` (C code, needs a compiler here), `interpreted` (needs none, runs at most
+            three times slower), or `auto`: compiled where a C compiler is found for all platforms.
+        platforms: Platforms of a native FMU, as a list or comma-separated: `linux64`, `win64`, `darwin64`,
+            `aarch64-linux`, `aarch64-windows`, in words of FMI 3.0 as `x86_64-linux`, too, or `all`; by default that of
+            this machine.
+        variables: Patterns such as `body.*`, as a list or comma-separated: which local variables the FMU shows; the
+            name of an array takes all of its elements. Parameters, start values, inputs and outputs are always there.
+            By default it shows all; of models with more than `LARGE` scalars, parts of composites go without those of
+            their connectors and of passed-on parameters (`*` keeps all).
+        sources: Also put the C sources of a native FMU into it, so that importers can compile it for other platforms.
+        wasm: Also put a WebAssembly component into an FMU of FMI 3.0, as the draft standard FMI-LS-WASM has it. Its
+            equations are interpreted.
+        solver: `explicit` (Dormand-Prince), `implicit` (for stiff models), or `auto`: explicit until the model turns
+            out to be stiff; by default what the assembly says.
+        fixed_step: Length of the integrator's steps, s, for real-time targets: no error control, no search for events,
+            every step costs the same. `auto` is `explicit` then.
+        energy: Add the variables energy and power. For assemblies, not for a System that is made already.
+        experiment: Put reference experiments into the FMU, with their inputs and expected results (draft FMI-LS-REF):
+            True for the default experiment, or a `ReferenceExperiment` or several. `mbfmu.validate` and others can run
+            them again.
+        uncertainty: Intervals by variable, which travel with the FMU's meta-data: `Fit.uncertainty()`,
+            `Sweep.uncertainty()`, or your own.
+        progress: Called with a sentence whenever something new begins.
 
-    Returns
-    -------
-    pathlib.Path
-        The file.
+    Returns:
+        pathlib.Path: The file.
 
-    Raises
-    ------
-    ModelError
-        The assembly is wrong.
-    BuildError
-        An option is unknown, the file cannot be written, there is no compiler, or it fails.
+    Raises:
+        ModelError: The assembly is wrong.
+        BuildError: An option is unknown, the file cannot be written, there is no compiler, or it fails.
     """
     arguments.check_callback(progress, "progress")
     report = progress or _silent
@@ -403,10 +383,8 @@ def select(variables: Sequence[ScalarVariable], patterns: Sequence[str]) -> tupl
     The interface is whatever can be set, outputs, and the states with their derivatives. Without patterns, all
     variables are returned.
 
-    Raises
-    ------
-    BuildError
-        A pattern matches nothing.
+    Raises:
+        BuildError: A pattern matches nothing.
     """
     if not patterns:
         return tuple(variables)

@@ -47,20 +47,13 @@ def write_documentation(
 ) -> None:
     """Write documentation, licences, icons and terminals into the folder of an FMU.
 
-    Parameters
-    ----------
-    folder
-        Where modelDescription.xml stands.
-    system
-        Name, description, components and connections.
-    variables
-        The variables of the FMU.
-    facts
-        Lines at the head of the page: what by name.
-    target
-        `native` or `python`, which decides whose code is inside.
-    arrangement
-        The variables of FMI 3.0; None in an FMU of FMI 2.0.
+    Args:
+        folder: Where modelDescription.xml stands.
+        system: Name, description, components and connections.
+        variables: The variables of the FMU.
+        facts: Lines at the head of the page: what by name.
+        target: `native` or `python`, which decides whose code is inside.
+        arrangement: The variables of FMI 3.0; None in an FMU of FMI 2.0.
     """
     documentation = folder / "documentation"
     (documentation / "licenses").mkdir(parents=True, exist_ok=True)

@@ -59,10 +59,8 @@ def _text(value: Value) -> str:
 def unit_definitions(root: etree._Element, variables: Iterable[ScalarVariable]) -> None:
     """Add UnitDefinitions: the units and display units of variables, which both versions of FMI write alike.
 
-    Raises
-    ------
-    ModelError
-        A unit cannot be read, or a display unit measures something else than its unit.
+    Raises:
+        ModelError: A unit cannot be read, or a display unit measures something else than its unit.
     """
     used: dict[tuple[str, str], str] = {}
     for variable in variables:

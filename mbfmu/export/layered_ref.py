@@ -45,18 +45,12 @@ Columns = Sequence[tuple[str, Sequence[str]]]
 class ReferenceExperiment:
     """A reference experiment, which `mbfmu.build` runs and puts into an FMU with its results (FMI-LS-REF).
 
-    Parameters
-    ----------
-    name
-        Letters, digits, `_` and `-`: its files are called so.
-    description
-        One sentence.
-    inputs, interpolation
-        Inputs over time, as `mbfmu.simulate` takes them.
-    start_values
-        Parameters and start values by variable name.
-    stop_time
-        s; that of the assembly where None.
+    Args:
+        name: Letters, digits, `_` and `-`: its files are called so.
+        description: One sentence.
+        inputs, interpolation: Inputs over time, as `mbfmu.simulate` takes them.
+        start_values: Parameters and start values by variable name.
+        stop_time: s; that of the assembly where None.
     """
 
     name: str = "default"
@@ -72,10 +66,8 @@ def experiments_of(
 ) -> tuple[ReferenceExperiment, ...]:
     """The experiments that an argument `experiment` asks for.
 
-    Raises
-    ------
-    BuildError
-        It is something else, or names are none or stand twice.
+    Raises:
+        BuildError: It is something else, or names are none or stand twice.
     """
     if isinstance(given, bool):
         return (ReferenceExperiment(),) if given else ()
@@ -101,25 +93,16 @@ def write_experiments(
 ) -> None:
     """Run experiments and write them, with the manifest, into the unpacked FMU.
 
-    Parameters
-    ----------
-    folder
-        Root of the FMU.
-    equations, variables
-        The model.
-    experiments
-        What is run.
-    results, inputs
-        What the FMU calls its results and inputs.
-    related
-        Attributes of further files that the manifest names.
+    Args:
+        folder: Root of the FMU.
+        equations, variables: The model.
+        experiments: What is run.
+        results, inputs: What the FMU calls its results and inputs.
+        related: Attributes of further files that the manifest names.
 
-    Raises
-    ------
-    BuildError
-        A run ends early, or its results depend on the tolerance.
-    ModelError, SimulationError
-        As `mbfmu.simulate` has it.
+    Raises:
+        BuildError: A run ends early, or its results depend on the tolerance.
+        ModelError, SimulationError: As `mbfmu.simulate` has it.
     """
     place = folder / FOLDER
     place.mkdir(parents=True)

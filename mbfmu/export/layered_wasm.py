@@ -40,19 +40,13 @@ def write_component(
 ) -> pathlib.Path:
     """Write the component of a model, and the manifest, into the unpacked FMU; returns the component's path.
 
-    Parameters
-    ----------
-    equations, variables, token, lengths
-        As `descriptor` takes them, for FMI 3.0.
-    model_identifier
-        Name of the component, without extension.
-    folder
-        Root of the unpacked FMU.
+    Args:
+        equations, variables, token, lengths: As `descriptor` takes them, for FMI 3.0.
+        model_identifier: Name of the component, without extension.
+        folder: Root of the unpacked FMU.
 
-    Raises
-    ------
-    BuildError
-        There is no ready component and none can be made, or the folder cannot be written.
+    Raises:
+        BuildError: There is no ready component and none can be made, or the folder cannot be written.
     """
     path = folder / "binaries" / PLATFORM / f"{model_identifier}.wasm"
     content = component_of(descriptor(equations, variables, token, lengths=lengths))

@@ -94,35 +94,21 @@ def model_description(
 ) -> bytes:
     """Write the modelDescription.xml of an FMU for co-simulation and, where wanted, model exchange.
 
-    Parameters
-    ----------
-    equations
-        Name of the model and its default experiment.
-    variables, references
-        The variables in the order of the file, and the value reference of each.
-    identifier
-        Name of the binaries, a C identifier.
-    guid
-        Fingerprint that the binary compares when it is instantiated.
-    capabilities
-        What the target offers.
-    model_exchange
-        Whether the same binary is offered for model exchange.
-    date
-        Date of generation, aware of its time zone; None: it is not told.
-    description
-        One sentence on the model.
-    figures
-        What the model wants drawn.
-    scene
-        Name of the file in resources/ that has the scene, if any.
-    source_files
-        Files below sources/ that a source-code FMU is compiled from.
+    Args:
+        equations: Name of the model and its default experiment.
+        variables, references: The variables in the order of the file, and the value reference of each.
+        identifier: Name of the binaries, a C identifier.
+        guid: Fingerprint that the binary compares when it is instantiated.
+        capabilities: What the target offers.
+        model_exchange: Whether the same binary is offered for model exchange.
+        date: Date of generation, aware of its time zone; None: it is not told.
+        description: One sentence on the model.
+        figures: What the model wants drawn.
+        scene: Name of the file in resources/ that has the scene, if any.
+        source_files: Files below sources/ that a source-code FMU is compiled from.
 
-    Raises
-    ------
-    BuildError
-        A unit cannot be read, or a display unit measures something else than its unit.
+    Raises:
+        BuildError: A unit cannot be read, or a display unit measures something else than its unit.
     """
     root = description_root(equations, "2.0", {"guid": guid}, description, date)
     if model_exchange:

@@ -55,31 +55,19 @@ def model_description_3(
 ) -> bytes:
     """Write the modelDescription.xml of an FMU for co-simulation and, where wanted, model exchange.
 
-    Parameters
-    ----------
-    equations
-        Name of the model and its default experiment.
-    arrangement
-        The variables.
-    identifier
-        Name of the binaries, a C identifier.
-    token
-        Fingerprint that the binary compares when it is instantiated.
-    model_exchange
-        Whether the same binary is offered for model exchange.
-    date
-        Date of generation, aware of its time zone; None: it is not told.
-    description
-        One sentence on the model.
-    figures
-        What the model wants drawn.
-    scene
-        Name of the file in resources/ that has the scene, if any.
+    Args:
+        equations: Name of the model and its default experiment.
+        arrangement: The variables.
+        identifier: Name of the binaries, a C identifier.
+        token: Fingerprint that the binary compares when it is instantiated.
+        model_exchange: Whether the same binary is offered for model exchange.
+        date: Date of generation, aware of its time zone; None: it is not told.
+        description: One sentence on the model.
+        figures: What the model wants drawn.
+        scene: Name of the file in resources/ that has the scene, if any.
 
-    Raises
-    ------
-    BuildError
-        A unit cannot be read, or a display unit measures something else than its unit.
+    Raises:
+        BuildError: A unit cannot be read, or a display unit measures something else than its unit.
     """
     root = description_root(equations, "3.0", {"instantiationToken": token}, description, date)
     if model_exchange:

@@ -71,27 +71,18 @@ def build_library(
 ) -> pathlib.Path:
     """Compile the library of a native FMU into `folder/binaries/PLATFORM/` and return its path.
 
-    Parameters
-    ----------
-    equations, variables
-        The model, and its variables in the order of modelDescription.xml, whose value references they share.
-    model_identifier
-        Name of the library, without extension.
-    guid
-        Fingerprint that fmi2Instantiate compares with that of modelDescription.xml.
-    folder
-        Root of the unpacked FMU.
-    platform
-        One of `PLATFORMS` of `mbfmu.runtime.compilers`; by default the one that runs now.
-    compiler
-        By default the one that `require_compiler` finds for the platform.
-    lengths
-        For FMI 3.0: lengths of arrays, as `descriptor` takes them; None: FMI 2.0.
+    Args:
+        equations, variables: The model, and its variables in the order of modelDescription.xml, whose value references
+            they share.
+        model_identifier: Name of the library, without extension.
+        guid: Fingerprint that fmi2Instantiate compares with that of modelDescription.xml.
+        folder: Root of the unpacked FMU.
+        platform: One of `PLATFORMS` of `mbfmu.runtime.compilers`; by default the one that runs now.
+        compiler: By default the one that `require_compiler` finds for the platform.
+        lengths: For FMI 3.0: lengths of arrays, as `descriptor` takes them; None: FMI 2.0.
 
-    Raises
-    ------
-    BuildError
-        There is no compiler, the compiler fails, or the folder cannot be written.
+    Raises:
+        BuildError: There is no compiler, the compiler fails, or the folder cannot be written.
     """
     platform = platform or host_platform()
     with temporary_folder() as place:
@@ -131,10 +122,9 @@ def copy_library(
 
     The equations come with the descriptor that `write_descriptor` writes. `fmi` decides how the platform is called.
 
-    Raises
-    ------
-    BuildError
-        This installation has no library for the platform and cannot compile one, or the folder cannot be written.
+    Raises:
+        BuildError: This installation has no library for the platform and cannot compile one, or the folder cannot be
+            written.
     """
     platform = platform or host_platform()
     library = ready_library(platform)
@@ -144,10 +134,8 @@ def copy_library(
 def ready_library(platform: str) -> pathlib.Path:
     """The runtime's library for a platform; one that is missing is compiled, where that can be done.
 
-    Raises
-    ------
-    BuildError
-        There is none.
+    Raises:
+        BuildError: There is none.
     """
     library = runtime.library(platform)
     if not runtime.is_current(platform):
@@ -193,14 +181,10 @@ class Sources:
 
     A source-code FMU holds them in `sources/` (FMI 2.0.4, section 2.3; FMI 3.0.2, section 2.5.1.4).
 
-    Attributes
-    ----------
-    folder
-        An existing folder, where they are written.
-    units
-        Names of those that a compiler is given, in the end; they include the others. `fmu.c` comes first.
-    compiled
-        The functions that are no tapes, by name.
+    Attributes:
+        folder: An existing folder, where they are written.
+        units: Names of those that a compiler is given, in the end; they include the others. `fmu.c` comes first.
+        compiled: The functions that are no tapes, by name.
     """
 
     def __init__(

@@ -47,21 +47,14 @@ ORIGINS = ("Unknown", "Estimated", "Provided", "Computed", "Measured", "Calibrat
 class Uncertainty:
     """In which interval a value is, as Credibility.Types.Interval of the Modelica library Credibility has it.
 
-    Parameters
-    ----------
-    lower, upper
-        Bounds of the value, in its unit.
-    nominal
-        The value itself, where it is not the FMU's own start value.
-    source
-        One of `ORIGINS`.
-    info
-        What the interval is, in a sentence.
+    Args:
+        lower, upper: Bounds of the value, in its unit.
+        nominal: The value itself, where it is not the FMU's own start value.
+        source: One of `ORIGINS`.
+        info: What the interval is, in a sentence.
 
-    Raises
-    ------
-    BuildError
-        Bounds are no numbers, or the lower one is above the upper one; the source is none.
+    Raises:
+        BuildError: Bounds are no numbers, or the lower one is above the upper one; the source is none.
     """
 
     lower: float
@@ -80,10 +73,8 @@ class Uncertainty:
 def read_uncertainty(file: pathlib.Path) -> dict[str, Uncertainty]:
     """Intervals of the parameters in what `mbfmu fit --json` prints; those that the data do not determine have none.
 
-    Raises
-    ------
-    BuildError
-        The file is something else.
+    Raises:
+        BuildError: The file is something else.
     """
     try:
         record = json.loads(file.read_text(encoding="utf-8"))
@@ -163,18 +154,12 @@ def write_provenance(
 ) -> None:
     """Write the meta-data into an unpacked FMU or package, with checksums of all files that are there.
 
-    Parameters
-    ----------
-    folder
-        Its root, where all other files are already.
-    name
-        Of the model.
-    date
-        Of the build; None: it is not told.
-    build, sources, licenses
-        What it was made by and of, and whose code is inside.
-    uncertainty
-        By variable, or quantity of one.
+    Args:
+        folder: Its root, where all other files are already.
+        name: Of the model.
+        date: Of the build; None: it is not told.
+        build, sources, licenses: What it was made by and of, and whose code is inside.
+        uncertainty: By variable, or quantity of one.
     """
     root = etree.Element(f"{{{_SRMD}}}SimulationResourceMetaData", nsmap={"srmd": _SRMD, "stc": _STC})
     root.set("version", VERSION)

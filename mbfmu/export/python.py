@@ -34,10 +34,8 @@ GUARD = runtime.NAMES["pythonfmu.c"]
 def platforms() -> list[str]:
     """The platforms that a python FMU made here is for.
 
-    Raises
-    ------
-    BuildError
-        There is none.
+    Raises:
+        BuildError: There is none.
     """
     found = [
         name
@@ -64,25 +62,17 @@ def write_python_target(
 ) -> None:
     """Write all of a Python-hosted FMU but its modelDescription.xml into `folder`.
 
-    Parameters
-    ----------
-    folder
-        The root of the FMU, an existing folder.
-    equations, variables
-        The model, and its variables in the order of modelDescription.xml, whose value references they share.
-    model_identifier
-        Name of the FMU's library and beginning of the name of the slave's module.
-    guid
-        The FMU's guid: it makes module and class unique, because all FMUs of a process share one interpreter.
-    platforms
-        Some of those that the function `platforms` gives.
-    lengths
-        For FMI 3.0: lengths of arrays, as `descriptor` takes them; None: FMI 2.0.
+    Args:
+        folder: The root of the FMU, an existing folder.
+        equations, variables: The model, and its variables in the order of modelDescription.xml, whose value references
+            they share.
+        model_identifier: Name of the FMU's library and beginning of the name of the slave's module.
+        guid: The FMU's guid: it makes module and class unique, because all FMUs of a process share one interpreter.
+        platforms: Some of those that the function `platforms` gives.
+        lengths: For FMI 3.0: lengths of arrays, as `descriptor` takes them; None: FMI 2.0.
 
-    Raises
-    ------
-    BuildError
-        A library is missing and cannot be compiled.
+    Raises:
+        BuildError: A library is missing and cannot be compiled.
     """
     resources = folder / "resources"
     resources.mkdir(parents=True, exist_ok=True)

@@ -54,12 +54,9 @@ class Drawing:
 def draw(components: Sequence[tuple[str, str, str]], connections: Iterable[tuple[str, str]]) -> Drawing:
     """Lay out the components that have a connection; what is inside a component is not shown.
 
-    Parameters
-    ----------
-    components
-        Path, class name and description of each.
-    connections
-        Pairs of connector paths.
+    Args:
+        components: Path, class name and description of each.
+        connections: Pairs of connector paths.
     """
     classes = {path: (class_name, text) for path, class_name, text in components}
     links = []

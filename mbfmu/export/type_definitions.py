@@ -18,12 +18,9 @@ _OWN = ("min", "max", "nominal")
 class TypeDefinitions:
     """The types that variables refer to, each under a name that no other type and no variable has.
 
-    Parameters
-    ----------
-    variables
-        Those whose types are defined.
-    names
-        Names of all variables, which FMI forbids types to have.
+    Args:
+        variables: Those whose types are defined.
+        names: Names of all variables, which FMI forbids types to have.
     """
 
     def __init__(self, variables: Iterable[ScalarVariable], names: Collection[str]) -> None:

@@ -41,10 +41,8 @@ FMU, PACKAGE = Kind("FMU", "modelDescription.xml"), Kind("SSP package", "SystemS
 def open_fmu(path: pathlib.Path, kind: Kind = FMU) -> tuple[list[str], etree._Element]:
     """Return the names in an archive and the root of its modelDescription.xml, or of what its kind has instead.
 
-    Raises
-    ------
-    ValidationError
-        The file is not of the kind, or unpacks to more than any.
+    Raises:
+        ValidationError: The file is not of the kind, or unpacks to more than any.
     """
     article = f"an {kind.name}"
     if not path.is_file():
@@ -77,10 +75,8 @@ def open_fmu(path: pathlib.Path, kind: Kind = FMU) -> tuple[list[str], etree._El
 def content(archive: zipfile.ZipFile, name: str) -> bytes:
     """Return what an entry contains.
 
-    Raises
-    ------
-    Damaged
-        It is damaged, encrypted, of another compression or too large.
+    Raises:
+        Damaged: It is damaged, encrypted, of another compression or too large.
     """
     size = archive.getinfo(name).file_size
     if size > LARGEST_ENTRY:
@@ -94,10 +90,8 @@ def content(archive: zipfile.ZipFile, name: str) -> bytes:
 def unpack(path: str | pathlib.Path, folder: str | pathlib.Path, kind: Kind = FMU) -> None:
     """Unpack an FMU, or a package, into a folder.
 
-    Raises
-    ------
-    ValidationError
-        Names in it lead out of the folder or too deep into it, it is damaged, or larger than FMUs are.
+    Raises:
+        ValidationError: Names in it lead out of the folder or too deep into it, it is damaged, or larger than FMUs are.
     """
     open_fmu(pathlib.Path(path), kind)
     try:

@@ -24,10 +24,8 @@ _VARIABILITIES = ("constant", "fixed", "tunable", "discrete", "continuous")
 def read_description(path: str | pathlib.Path) -> Any:
     """Return FMPy's ModelDescription of an FMU, without judging it.
 
-    Raises
-    ------
-    ValidationError
-        The file is not an FMU.
+    Raises:
+        ValidationError: The file is not an FMU.
     """
     from fmpy.model_description import read_model_description
 

@@ -61,10 +61,8 @@ class Transient:
 def related(folder: pathlib.Path) -> Iterator[etree._Element]:
     """What the manifest of an unpacked FMU names; nothing where there is none.
 
-    Raises
-    ------
-    ValidationError
-        It is no manifest of the draft.
+    Raises:
+        ValidationError: It is no manifest of the draft.
     """
     file = folder / FOLDER / MANIFEST
     if not file.is_file():
@@ -85,10 +83,8 @@ def transients(folder: pathlib.Path) -> Iterator[Transient]:
 
     Other experiments, and results in other formats than CSV, are passed over, as are files from elsewhere.
 
-    Raises
-    ------
-    ValidationError
-        A file is missing or damaged.
+    Raises:
+        ValidationError: A file is missing or damaged.
     """
     for each in related(folder):
         if not each.get("role", "").startswith("experiment") or each.get("type") not in _TYPES:
@@ -211,10 +207,8 @@ def _parameters(file: pathlib.Path) -> dict[str, float | bool | str]:
 def _inside(folder: pathlib.Path, base: pathlib.Path, source: str) -> pathlib.Path | None:
     """The file that a relative URI names; None for one from elsewhere.
 
-    Raises
-    ------
-    ValidationError
-        It is not there.
+    Raises:
+        ValidationError: It is not there.
     """
     if urllib.parse.urlsplit(source).scheme:
         return None

@@ -39,10 +39,8 @@ STAIRS = 16
 class Foreign:
     """An FMU, unpacked for as long as this lives.
 
-    Raises
-    ------
-    ValidationError
-        The file is no FMU, or one whose names lead out of its folder.
+    Raises:
+        ValidationError: The file is no FMU, or one whose names lead out of its folder.
     """
 
     #: Distance of recorded instants where nobody says: a part of the run.
@@ -77,10 +75,8 @@ class Foreign:
     def times(self, start: float | None, stop: float | None, step: float | None) -> np.ndarray:
         """Recorded instants, s; those of the FMU's default experiment where None.
 
-        Raises
-        ------
-        ModelError, SimulationError
-            The run has no length, or the step is impossible.
+        Raises:
+            ModelError, SimulationError: The run has no length, or the step is impossible.
         """
         return time_grid(self, start, stop, step)
 
@@ -103,10 +99,8 @@ class Foreign:
 
         Where the FMU ends the run, the result does, too, and its `ended` says why.
 
-        Raises
-        ------
-        SimulationError
-            The FMU fails, or cannot be run in this way.
+        Raises:
+            SimulationError: The FMU fails, or cannot be run in this way.
         """
         if tolerance is not None:
             tolerance = checked_tolerance(tolerance, self.name)
@@ -299,10 +293,8 @@ class ForeignBatch:
 def signals_of(fmu: Foreign, inputs: Any, times: np.ndarray, interpolation: Any) -> Drive | None:
     """Inputs over time, as `Foreign.simulate` follows them.
 
-    Raises
-    ------
-    ModelError
-        See `drive_of`.
+    Raises:
+        ModelError: See `drive_of`.
     """
     check_interpolation(fmu.name, interpolation)
     return None if inputs is None else drive_of(fmu.name, fmu.variables, inputs, times, interpolation)
@@ -317,10 +309,8 @@ def _is_multiple(length: float, of: float, any_longer: bool) -> bool:
 def find(fmu: Foreign, name: str) -> ScalarVariable:
     """A variable of an FMU by name.
 
-    Raises
-    ------
-    ModelError
-        There is none of this name.
+    Raises:
+        ModelError: There is none of this name.
     """
     for variable in fmu.variables:
         if variable.name == name:

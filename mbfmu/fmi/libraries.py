@@ -73,10 +73,8 @@ REQUIRED_3 = {
 def platform_of(name: str) -> str:
     """The platform that FMI 2.0 or FMI 3.0 calls so, by its name of FMI 2.0.
 
-    Raises
-    ------
-    BuildError
-        There is none.
+    Raises:
+        BuildError: There is none.
     """
     for platform, names in PLATFORMS_3.items():
         if name in (platform, *names):

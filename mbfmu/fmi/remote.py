@@ -66,12 +66,9 @@ class RemoteSlave:
     def ask(self, method: str, *arguments: Any, limit: float | None = None) -> Any:
         """Let the child call a method of its instance.
 
-        Raises
-        ------
-        SlaveGone
-            It has crashed, or does not return within the limit [s].
-        SimulationError
-            What the instance raises.
+        Raises:
+            SlaveGone: It has crashed, or does not return within the limit [s].
+            SimulationError: What the instance raises.
         """
         assert self._process.stdin is not None
         limit = self.limit if limit is None else limit
@@ -221,10 +218,8 @@ def open_remote(
 ) -> Iterator[RemoteSlave]:  # fmt: skip
     """Yield an instance in a process of its own; as `open_slave`. Calls may take `limit` s, where it is given.
 
-    Raises
-    ------
-    SimulationError
-        As `open_slave` raises it; the process crashes or does not return.
+    Raises:
+        SimulationError: As `open_slave` raises it; the process crashes or does not return.
     """
     slave = RemoteSlave(name, description, interface, limit)
     try:

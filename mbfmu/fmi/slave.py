@@ -163,10 +163,8 @@ class Slave(abc.ABC):
     def set_start_values(self, values: Mapping[str, Any]) -> None:
         """Set parameters, start values and inputs by name; arrays take as many values as they have elements.
 
-        Raises
-        ------
-        SimulationError
-            There is no such variable, the value does not fit it, or the FMU refuses it.
+        Raises:
+            SimulationError: There is no such variable, the value does not fit it, or the FMU refuses it.
         """
         for name, value in values.items():
             if name not in self.interface:
@@ -192,10 +190,8 @@ class Slave(abc.ABC):
     def get(self, values: Values, finite: bool = True) -> list[Any]:
         """Read values.
 
-        Raises
-        ------
-        SimulationError
-            One of them is not `finite`, where it has to be: a diverged coupling.
+        Raises:
+            SimulationError: One of them is not `finite`, where it has to be: a diverged coupling.
         """
         got = self._read(values)
         found = [got[type_][place] for type_, place in values.places]
@@ -207,10 +203,8 @@ class Slave(abc.ABC):
     def set(self, values: Values, given: Iterable[Any], failure: str = "refuses its inputs") -> None:
         """Set values, and leave other elements of their arrays as they are.
 
-        Raises
-        ------
-        SimulationError
-            A value has no equal in the type of its variable, or the FMU refuses it.
+        Raises:
+            SimulationError: A value has no equal in the type of its variable, or the FMU refuses it.
         """
         all_values: dict[str, list[Any]] = {type_: [None] * size for type_, size in values.sizes.items()}
         for scalar, (type_, place), value in zip(values.scalars, values.places, given, strict=True):
@@ -586,10 +580,9 @@ def open_slave(
     at events. FMPy gives lines of FMI 2.0 to whom it was told of last: several
     FMUs share one `log`.
 
-    Raises
-    ------
-    SimulationError
-        The FMU is not one for co-simulation in FMI 2.0 or 3.0, or has no binary for this machine, or cannot be loaded.
+    Raises:
+        SimulationError: The FMU is not one for co-simulation in FMI 2.0 or 3.0, or has no binary for this machine, or
+            cannot be loaded.
     """
     with tempfile.TemporaryDirectory(prefix="mbfmu-") as folder:
         unpack(path, folder)

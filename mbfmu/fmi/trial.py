@@ -15,10 +15,9 @@ STEPS = 10
 def run(path: str | pathlib.Path, folder: str) -> None:
     """Run an FMU, unpacked in a folder, in this process for a few steps of its default experiment, with FMPy.
 
-    Raises
-    ------
-    ValidationError
-        The run fails, or a variable is not finite after it; the message has the last line of the FMU's log.
+    Raises:
+        ValidationError: The run fails, or a variable is not finite after it; the message has the last line of the FMU's
+            log.
     """
     import fmpy
     import numpy as np

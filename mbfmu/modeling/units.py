@@ -99,10 +99,8 @@ _TOKEN = re.compile(r"([A-Za-z%]+|1(?!\d))(?:\^?([+-]?\d+))?|([./()*])")
 def parse(text: str) -> Unit:
     """Read a Modelica unit string such as `N.m/rad` or `kg/(m.s)`.
 
-    Raises
-    ------
-    ModelError
-        The string is not a unit, or knows a name that is not in the tables of this module.
+    Raises:
+        ModelError: The string is not a unit, or knows a name that is not in the tables of this module.
     """
     tokens = []
     position = 0
@@ -123,10 +121,8 @@ def parse(text: str) -> Unit:
 def conversion(unit: str, display: str) -> tuple[float, float]:
     """Factor and offset of a display unit: displayed value = factor * value + offset.
 
-    Raises
-    ------
-    ModelError
-        One of the two is no known unit, or they measure different things.
+    Raises:
+        ModelError: One of the two is no known unit, or they measure different things.
     """
     source, target = parse(unit), parse(display)
     if source.exponents != target.exponents:

@@ -49,10 +49,8 @@ LEAST_TOLERANCE = 1e-14
 def real(value: Any, what: str) -> float:
     """`value` as a finite number; NumPy's scalars are numbers, texts and truth values are none.
 
-    Raises
-    ------
-    ModelError
-        It is no finite number; the message begins with `what`.
+    Raises:
+        ModelError: It is no finite number; the message begins with `what`.
     """
     number = math.nan
     if not isinstance(value, str | bytes | bool | np.bool_) and np.ndim(value) == 0:
@@ -68,10 +66,8 @@ def real(value: Any, what: str) -> float:
 def whole(value: Any, what: str, least: int) -> int:
     """`value` as a whole number that is not less than `least`.
 
-    Raises
-    ------
-    ModelError
-        It is none; the message begins with `what`.
+    Raises:
+        ModelError: It is none; the message begins with `what`.
     """
     try:
         number = least - 1 if isinstance(value, bool | np.bool_) else operator.index(value)
@@ -85,10 +81,8 @@ def whole(value: Any, what: str, least: int) -> int:
 def flag(value: Any, what: str) -> bool:
     """`value` as True or False; NumPy's are such, numbers and texts are not.
 
-    Raises
-    ------
-    ModelError
-        It is neither; the message begins with `what`.
+    Raises:
+        ModelError: It is neither; the message begins with `what`.
     """
     if not isinstance(value, bool | np.bool_):
         raise ModelError(f"{what} = {value!r:.60}: it is True or False")
@@ -98,10 +92,8 @@ def flag(value: Any, what: str) -> bool:
 def check_callback(value: Any, what: str) -> None:
     """Refuse what is neither a function nor None.
 
-    Raises
-    ------
-    ModelError
-        It cannot be called; the message begins with `what`.
+    Raises:
+        ModelError: It cannot be called; the message begins with `what`.
     """
     if value is not None and not callable(value):
         raise ModelError(f"{what} = {value!r:.60}: a function is expected, such as print")
@@ -110,10 +102,8 @@ def check_callback(value: Any, what: str) -> None:
 def number_in(text: str) -> float:
     """The number that a text is, in digits from 0 to 9; Python alone reads 1_000 and digits of other scripts.
 
-    Raises
-    ------
-    ValueError
-        It is none.
+    Raises:
+        ValueError: It is none.
     """
     if "_" in text or not text.isascii():
         raise ValueError(text)
@@ -123,10 +113,8 @@ def number_in(text: str) -> float:
 def mapping(value: Any, what: str) -> Mapping[str, Any]:
     """`value` as a mapping from names; an empty one for None.
 
-    Raises
-    ------
-    ModelError
-        It is no mapping, or a key is no text; the message begins with `what`.
+    Raises:
+        ModelError: It is no mapping, or a key is no text; the message begins with `what`.
     """
     if value is None:
         return {}
@@ -141,10 +129,8 @@ def mapping(value: Any, what: str) -> Mapping[str, Any]:
 def path(value: Any, what: str) -> pathlib.Path:
     """`value` as the path of a file.
 
-    Raises
-    ------
-    ModelError
-        It is none; the message begins with `what`.
+    Raises:
+        ModelError: It is none; the message begins with `what`.
     """
     given = os.fspath(value) if isinstance(value, str | os.PathLike) else None
     if not isinstance(given, str) or "\0" in given:
@@ -155,10 +141,9 @@ def path(value: Any, what: str) -> pathlib.Path:
 def names(value: Any, what: str, example: str = "revolute1.phi") -> list[str]:
     """`value` as a list of names, such as `example`.
 
-    Raises
-    ------
-    ModelError
-        It is a single text, no list, or has something in it that is no text; the message begins with `what`.
+    Raises:
+        ModelError: It is a single text, no list, or has something in it that is no text; the message begins with
+            `what`.
     """
     if isinstance(value, str | bytes) or not isinstance(value, Iterable):
         listed_one = [value] if isinstance(value, str) else [example]
@@ -173,10 +158,8 @@ def names(value: Any, what: str, example: str = "revolute1.phi") -> list[str]:
 def numbers(values: Any, what: str) -> np.ndarray:
     """`values` as an array of numbers; None and what NumPy has masked are gaps, NaN.
 
-    Raises
-    ------
-    ModelError
-        There is something in it that is no number; the message begins with `what`.
+    Raises:
+        ModelError: There is something in it that is no number; the message begins with `what`.
     """
     try:
         if isinstance(values, list | tuple) and any(one is np.ma.masked for one in values):

@@ -57,23 +57,15 @@ class Batch:
     there is a compiler: at most twice the time is spent of what is best for a number of runs that nobody knows. Results
     are the same to the last bit, so that the threads need not wait for it.
 
-    Parameters
-    ----------
-    model
-        As `model_of` makes it.
-    settings
-        Variables that are set before each run: parameters, start values, inputs.
-    times
-        Recorded instants, s, the start and the stop time among them, [n].
-    places
-        What is recorded, store << 28 | index, [k].
-    drive
-        Inputs over time.
-    tolerance
-        The model's own where None.
-    lanes
-        How many runs a thread makes at a time, in vectors of the processor: 1, 4 or 8; as many as there are where None.
-        No bit of a result depends on it.
+    Args:
+        model: As `model_of` makes it.
+        settings: Variables that are set before each run: parameters, start values, inputs.
+        times: Recorded instants, s, the start and the stop time among them, [n].
+        places: What is recorded, store << 28 | index, [k].
+        drive: Inputs over time.
+        tolerance: The model's own where None.
+        lanes: How many runs a thread makes at a time, in vectors of the processor: 1, 4 or 8; as many as there are
+            where None. No bit of a result depends on it.
     """
 
     def __init__(

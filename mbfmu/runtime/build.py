@@ -88,10 +88,8 @@ def digest() -> str:
 def build_libraries(platform: str, compiler: Compiler | None = None) -> list[pathlib.Path]:
     """Compile the runtime's libraries for a platform; returns their files.
 
-    Raises
-    ------
-    BuildError
-        There is no compiler for the platform, it fails, or the files cannot be written.
+    Raises:
+        BuildError: There is no compiler for the platform, it fails, or the files cannot be written.
     """
     compiler = compiler or require_compiler(platform)
     made = []

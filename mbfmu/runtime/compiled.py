@@ -72,10 +72,8 @@ def _by_lanes(names: Collection[str], lanes: int) -> list[tuple[int, Collection[
 def compile_functions(model: Model, names: Collection[str] = INNER, lanes: int = 1) -> None:
     """Compile functions of a model and let it use them from now on, in running instances and in lanes, too.
 
-    Raises
-    ------
-    BuildError
-        There is no compiler, or it fails.
+    Raises:
+        BuildError: There is no compiler, or it fails.
     """
     compiler = require_compiler()
     for count, some in _by_lanes(names, lanes):

@@ -112,10 +112,8 @@ class Compiler:
         same library wherever they stand; the library of an earlier build is used where there is one. `name` is the
         library's file name, which some platforms write into it.
 
-        Raises
-        ------
-        BuildError
-            The compiler fails; the message has its first error line and the command.
+        Raises:
+            BuildError: The compiler fails; the message has its first error line and the command.
         """
         with Compilation(self, source.parent, name, include) as compilation:
             compilation.start_whole(source.name, [optimize])
@@ -142,16 +140,11 @@ class Compilation:
 
     Whatever still runs is stopped at the end of the block: where something fails, or the user stops the whole.
 
-    Parameters
-    ----------
-    compiler
-        That for the library's platform.
-    folder
-        Where the sources are; what is made of them goes there, too.
-    name
-        File name of the library.
-    include
-        A folder of further headers.
+    Args:
+        compiler: That for the library's platform.
+        folder: Where the sources are; what is made of them goes there, too.
+        name: File name of the library.
+        include: A folder of further headers.
     """
 
     def __init__(self, compiler: Compiler, folder: pathlib.Path, name: str, include: pathlib.Path) -> None:
@@ -187,10 +180,8 @@ class Compilation:
     def library(self) -> bytes:
         """Wait for the compilers, and return the library.
 
-        Raises
-        ------
-        BuildError
-            A compiler fails; the message has its first error line and the command.
+        Raises:
+            BuildError: A compiler fails; the message has its first error line and the command.
         """
         for done in concurrent.futures.as_completed([done for row in self._objects for done in row]):
             done.result()  # the first that fails, not the first in the row
@@ -323,10 +314,8 @@ def find_compiler(platform: str | None = None) -> Compiler | None:
     For that one: the command in the environment variable CC, then cc, gcc and clang. For others, and where there is
     none of these: zig, from the package ziglang of the extra `mbfmu[cross]`.
 
-    Raises
-    ------
-    BuildError
-        The platform is unknown, or CC names a command that is not there.
+    Raises:
+        BuildError: The platform is unknown, or CC names a command that is not there.
     """
     host = host_platform()
     platform = platform or host
@@ -355,10 +344,8 @@ def find_zig(platform: str) -> Compiler | None:
 def require_compiler(platform: str | None = None) -> Compiler:
     """Find a compiler as `find_compiler` does.
 
-    Raises
-    ------
-    BuildError
-        There is none; the message names the remedy.
+    Raises:
+        BuildError: There is none; the message names the remedy.
     """
     compiler = find_compiler(platform)
     if compiler is None:

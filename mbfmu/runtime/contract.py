@@ -448,16 +448,11 @@ def model_header(
 ) -> str:
     """Return `model.h`: what the runtime's C code knows of the model that it is compiled for.
 
-    Parameters
-    ----------
-    title
-        What the first comment says.
-    compiled
-        By name, definitions of how compiled functions are called; all others are tapes.
-    tapes
-        How many are; None: all.
-    further
-        Definitions beside these.
+    Args:
+        title: What the first comment says.
+        compiled: By name, definitions of how compiled functions are called; all others are tapes.
+        tapes: How many are; None: all.
+        further: Definitions beside these.
     """
     compiled = compiled or {}
     lines = [f"/* {title} */", "", "#ifndef MODEL_H", "#define MODEL_H", "", *further, ""]

@@ -56,15 +56,13 @@ def descriptor(
 ) -> bytes:
     """Return the descriptor of a model.
 
-    Parameters
-    ----------
-    equations, variables
-        The model, and its variables in the order of modelDescription.xml, whose value references they share.
-    guid
-        Fingerprint that an importer has to know.
-    lengths
-        Parallel to `variables`, where an importer knows arrays: the number of elements of the one that begins there, 0
-        within one; each variable has a reference of its own then. None: all are scalars, and aliases share references.
+    Args:
+        equations, variables: The model, and its variables in the order of modelDescription.xml, whose value references
+            they share.
+        guid: Fingerprint that an importer has to know.
+        lengths: Parallel to `variables`, where an importer knows arrays: the number of elements of the one that begins
+            there, 0 within one; each variable has a reference of its own then. None: all are scalars, and aliases share
+            references.
     """
     functions = functions_of(equations, variables)
     tables = tables_of(equations, variables, guid, lengths)

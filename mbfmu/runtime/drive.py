@@ -26,17 +26,13 @@ class DriveRecord(ctypes.Structure):
 class Drive:
     """Values of inputs from knot to knot: held, or along straight lines.
 
-    Parameters
-    ----------
-    names
-        Names of the inputs.
-    inputs
-        Their indices in u, [n].
-    knots
-        Instants, s, ascending, [k]; a jump has its instant twice or once with a value that differs from the line's end.
-    values, slopes
-        What each input has from a knot on, and its change per second until the next one, [k, n]. Before the first knot
-        the first values hold.
+    Args:
+        names: Names of the inputs.
+        inputs: Their indices in u, [n].
+        knots: Instants, s, ascending, [k]; a jump has its instant twice or once with a value that differs from the
+            line's end.
+        values, slopes: What each input has from a knot on, and its change per second until the next one, [k, n]. Before
+            the first knot the first values hold.
     """
 
     names: tuple[str, ...]

@@ -20,10 +20,8 @@ class Equations:
     Immutable: what changes while a model runs (time, states, inputs, parameters, modes) belongs to an instance. Sizes
     are those of the functions' arguments and results.
 
-    Raises
-    ------
-    ValueError
-        A function is missing, or does not fit the others: a defect of whoever made it.
+    Raises:
+        ValueError: A function is missing, or does not fit the others: a defect of whoever made it.
     """
 
     name: str

@@ -26,10 +26,8 @@ class MissingExtra(MbfmuError):
 def extra(module: str, purpose: str) -> Any:
     """Import a module of an extra.
 
-    Raises
-    ------
-    MissingExtra
-        It is not installed; the message has the command that installs it.
+    Raises:
+        MissingExtra: It is not installed; the message has the command that installs it.
     """
     try:
         return importlib.import_module(module)

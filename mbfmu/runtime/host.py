@@ -18,10 +18,8 @@ def host_library() -> Library:
     One of other sources, as after a change in a checkout, or for another processor, as on a machine that the wheel has
     none for, is made anew where that can be done.
 
-    Raises
-    ------
-    BuildError
-        There is none, and none can be made.
+    Raises:
+        BuildError: There is none, and none can be made.
     """
     platform = host_platform()
     path = library(platform)

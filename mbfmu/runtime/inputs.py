@@ -39,27 +39,18 @@ def drive_of(
 ) -> Drive:
     """Read inputs over time and check them against a model.
 
-    Parameters
-    ----------
-    model
-        Its name, for messages.
-    variables
-        Its variables.
-    inputs
-        See `InputsLike`. Names are those of the input variables; a vector `f[1]`, `f[2]` ... may be given as `f` with
-        an array [n, k]. An instant that stands twice is a jump: the second value holds from there on.
-    times
-        Instants at which the run is recorded, s, [n]: functions are sampled there.
-    interpolation
-        `linear` between the given instants, or `held` until the next one, as Booleans, Integers and discrete Reals are
-        in any case.
-        After the last one the last value holds.
+    Args:
+        model: Its name, for messages.
+        variables: Its variables.
+        inputs: See `InputsLike`. Names are those of the input variables; a vector `f[1]`, `f[2]` ... may be given as
+            `f` with an array [n, k]. An instant that stands twice is a jump: the second value holds from there on.
+        times: Instants at which the run is recorded, s, [n]: functions are sampled there.
+        interpolation: `linear` between the given instants, or `held` until the next one, as Booleans, Integers and
+            discrete Reals are in any case. After the last one the last value holds.
 
-    Raises
-    ------
-    ModelError
-        A name is no input, a unit does not fit, instants do not ascend or begin after the start, values are missing
-        (NaN), out of bounds, or none of the input's type: 2 of a Boolean, 0.5 of an Integer.
+    Raises:
+        ModelError: A name is no input, a unit does not fit, instants do not ascend or begin after the start, values are
+            missing (NaN), out of bounds, or none of the input's type: 2 of a Boolean, 0.5 of an Integer.
     """
     check_interpolation(model, interpolation)
     known = {v.name: v for v in variables if v.causality == "input"}
@@ -135,11 +126,9 @@ def read_csv(path: pathlib.Path) -> dict[str, np.ndarray]:
 
     Empty cells are NaN, `true` and `false` are 1 and 0.
 
-    Raises
-    ------
-    ModelError
-        The file cannot be read or is no text, a line has too few or too many cells, or a text that is no number; the
-        message has its line.
+    Raises:
+        ModelError: The file cannot be read or is no text, a line has too few or too many cells, or a text that is no
+            number; the message has its line.
     """
     try:
         return _read_csv(path)
@@ -183,10 +172,8 @@ def series_of(
 ) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     """Measured series of any variables by name: instants and values [n], in the variables' units.
 
-    Raises
-    ------
-    ModelError
-        A name is unknown, or a unit does not fit.
+    Raises:
+        ModelError: A name is unknown, or a unit does not fit.
     """
     known = {v.name: v for v in variables if v.type != "String"}
     found: dict[str, tuple[np.ndarray, np.ndarray]] = {}

@@ -35,10 +35,8 @@ def most() -> int:
 def kind(lanes: int) -> int | None:
     """What makes trials of so many runs at once: an address for the runtime, None for one run at a time.
 
-    Raises
-    ------
-    ModelError
-        This processor has not so many lanes.
+    Raises:
+        ModelError: This processor has not so many lanes.
     """
     if lanes not in LANES or lanes > most():
         raise ModelError(f"{lanes} lanes: this machine has {', '.join(str(n) for n in LANES if n <= most())}")

@@ -63,19 +63,13 @@ class RuntimeLibraryError(Exception):
 class Library:
     """The C runtime's library, loaded from a file: its functions without the prefix `mbfmu_`.
 
-    Parameters
-    ----------
-    path
-        The file.
-    handle
-        What the system's loader calls the library, where it is loaded already.
-    prototypes
-        Result and arguments of functions that this library has beside those of all.
+    Args:
+        path: The file.
+        handle: What the system's loader calls the library, where it is loaded already.
+        prototypes: Result and arguments of functions that this library has beside those of all.
 
-    Raises
-    ------
-    RuntimeLibraryError
-        The file cannot be loaded, or is another library.
+    Raises:
+        RuntimeLibraryError: The file cannot be loaded, or is another library.
     """
 
     def __init__(
@@ -101,19 +95,14 @@ class Library:
 class Model:
     """A model that the runtime has read from a descriptor; it may have any number of instances.
 
-    Parameters
-    ----------
-    library
-        The runtime.
-    descriptor
-        What the model is.
-    functions
-        Its functions as CasADi has them, by name, where they may be compiled in place of the descriptor's tapes.
+    Args:
+        library: The runtime.
+        descriptor: What the model is.
+        functions: Its functions as CasADi has them, by name, where they may be compiled in place of the descriptor's
+            tapes.
 
-    Raises
-    ------
-    RuntimeLibraryError
-        The descriptor is damaged, or of another version.
+    Raises:
+        RuntimeLibraryError: The descriptor is damaged, or of another version.
     """
 
     def __init__(self, library: Library, descriptor: bytes, functions: Mapping[str, Any] | None = None) -> None:
@@ -134,16 +123,11 @@ class Model:
 class Instance:
     """One running model: FMI's functions for co-simulation, each answering with a status.
 
-    Parameters
-    ----------
-    model
-        What it is an instance of.
-    name
-        For the log.
-    log
-        Called with every line.
-    events
-        Log events and statistics, too.
+    Args:
+        model: What it is an instance of.
+        name: For the log.
+        log: Called with every line.
+        events: Log events and statistics, too.
     """
 
     def __init__(self, model: Model, name: str = "instance", log: Log | None = None, *, events: bool = False) -> None:

@@ -52,10 +52,8 @@ def arrays_of(variables: Iterable[ScalarVariable]) -> dict[str, np.ndarray]:
 def check_suffix(path: pathlib.Path, suffix: str | None = None) -> str:
     """The suffix of a file that `Result.save` writes, or the one that says what to write.
 
-    Raises
-    ------
-    ModelError
-        It is another one.
+    Raises:
+        ModelError: It is another one.
     """
     suffix = path.suffix if suffix is None else suffix
     if suffix not in (".csv", ".mat", ".parquet", ".nc"):
@@ -78,23 +76,15 @@ class Result(Mapping[str, np.ndarray]):
 
     A vector or matrix has its name, too: `result["body.r_0"]` is an array [n, 3].
 
-    Parameters
-    ----------
-    model
-        Name of the model.
-    time
-        Instants, s, [n].
-    series
-        Values by variable name, [n] each.
-    units
-        Units by variable name, where there are any.
-    outputs
-        Names of the model's outputs among them: what is drawn and shown first.
-    ended
-        Why the model ended the run before its stop time; None where it did not.
-    arrays
-        By the name of an array those of its elements, in an array of its shape (see `arrays_of`). Those whose elements
-        are all among the variables can be read whole.
+    Args:
+        model: Name of the model.
+        time: Instants, s, [n].
+        series: Values by variable name, [n] each.
+        units: Units by variable name, where there are any.
+        outputs: Names of the model's outputs among them: what is drawn and shown first.
+        ended: Why the model ended the run before its stop time; None where it did not.
+        arrays: By the name of an array those of its elements, in an array of its shape (see `arrays_of`). Those whose
+            elements are all among the variables can be read whole.
     """
 
     def __init__(
@@ -159,10 +149,8 @@ class Result(Mapping[str, np.ndarray]):
 
         `*` and `?` are wildcards, brackets stand for themselves; the name of an array takes all of its elements.
 
-        Raises
-        ------
-        UnknownNameError
-            A pattern matches nothing.
+        Raises:
+            UnknownNameError: A pattern matches nothing.
         """
         chosen: dict[str, None] = {}
         for pattern in arguments.names(patterns, f"{self.model}: the patterns"):
@@ -219,10 +207,8 @@ class Result(Mapping[str, np.ndarray]):
 
         Numbers are written so that reading them gives the same double.
 
-        Raises
-        ------
-        UnknownNameError
-            A name is that of no variable of the result.
+        Raises:
+            UnknownNameError: A name is that of no variable of the result.
         """
         target = arguments.path(path, f"{self.model}: the file")
         if names is None:
@@ -238,10 +224,8 @@ class Result(Mapping[str, np.ndarray]):
     def to_pandas(self) -> Any:
         """Return a `pandas.DataFrame` with the index `time` [s]; units are in its `attrs["units"]`.
 
-        Raises
-        ------
-        MissingExtra
-            pandas (extra `tables`) is not installed.
+        Raises:
+            MissingExtra: pandas (extra `tables`) is not installed.
         """
         pandas = extra("pandas", "a DataFrame")
         series = {name: values for name, values in self._series.items() if name != "time"}
@@ -252,10 +236,8 @@ class Result(Mapping[str, np.ndarray]):
     def to_xarray(self) -> Any:
         """Return an `xarray.Dataset` along `time` [s], with units as attributes.
 
-        Raises
-        ------
-        MissingExtra
-            xarray (extra `arrays`) is not installed.
+        Raises:
+            MissingExtra: xarray (extra `arrays`) is not installed.
         """
         xarray = extra("xarray", "a Dataset")
         variables = {
@@ -293,19 +275,13 @@ class Result(Mapping[str, np.ndarray]):
     def save(self, path: str | os.PathLike[str], suffix: str | None = None) -> pathlib.Path:
         """Write .csv, .mat (MATLAB), .parquet (extra `tables`) or .nc (NetCDF, extra `arrays`); returns the path.
 
-        Parameters
-        ----------
-        path
-            The file.
-        suffix
-            What to write, where the file has another suffix.
+        Args:
+            path: The file.
+            suffix: What to write, where the file has another suffix.
 
-        Raises
-        ------
-        ModelError
-            The suffix is another one.
-        MissingExtra
-            What the format takes is not installed.
+        Raises:
+            ModelError: The suffix is another one.
+            MissingExtra: What the format takes is not installed.
         """
         target = arguments.path(path, f"{self.model}: the file")
         suffix = check_suffix(target, suffix)
@@ -341,10 +317,8 @@ class Result(Mapping[str, np.ndarray]):
         Names may be patterns (`revolute1.*`) and vectors; without any the figures of the model are drawn where it has
         some, else the outputs, else the first variables.
 
-        Raises
-        ------
-        UnknownNameError
-            A name or pattern matches nothing.
+        Raises:
+            UnknownNameError: A name or pattern matches nothing.
         """
         from mbfmu.runtime.plotting import Figure
 

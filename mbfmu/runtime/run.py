@@ -46,21 +46,14 @@ class Run:
     Until `finish_initialisation`, reading a value after a change initialises anew. From then on values belong to the
     end of the last step: inputs set later act on the next step and do not alter them; tunable parameters act at once.
 
-    Parameters
-    ----------
-    equations, variables
-        The model.
-    tolerance
-        Relative and absolute tolerance of the integrator; the model's own where None.
-    start_time, stop_time
-        s; the model's own, and none, where None.
-    events
-        Keep events and statistics in the log, too: a call back into Python for each.
+    Args:
+        equations, variables: The model.
+        tolerance: Relative and absolute tolerance of the integrator; the model's own where None.
+        start_time, stop_time: s; the model's own, and none, where None.
+        events: Keep events and statistics in the log, too: a call back into Python for each.
 
-    Raises
-    ------
-    SimulationError
-        The tolerance or the stop time is impossible.
+    Raises:
+        SimulationError: The tolerance or the stop time is impossible.
     """
 
     def __init__(
@@ -97,10 +90,8 @@ class Run:
     def set(self, variable: ScalarVariable, value: Value, initialising: bool = True) -> None:
         """Set a variable by FMI's rules: inputs and tunable parameters at any time, others until initialisation ends.
 
-        Raises
-        ------
-        ModelError
-            The variable cannot be set, not now, or not to this value.
+        Raises:
+            ModelError: The variable cannot be set, not now, or not to this value.
         """
         name = variable.name
         if variable.store == "constant":
@@ -124,10 +115,8 @@ class Run:
     def finish_initialisation(self) -> None:
         """Initialise where something has changed, and be ready for steps.
 
-        Raises
-        ------
-        InitializationError
-            No consistent start was found; the message names equations and start values.
+        Raises:
+            InitializationError: No consistent start was found; the message names equations and start values.
         """
         if self.instance.exit_initialization() > WARNING:
             raise InitializationError(f"{self.equations.name}: {self.last_message}")
@@ -144,10 +133,8 @@ class Run:
     def assemble(self) -> np.ndarray:
         """States [nx] of a start that satisfies constraints and start values, even where that is singular.
 
-        Raises
-        ------
-        InitializationError
-            There is none; the message names equations and start values.
+        Raises:
+            InitializationError: There is none; the message names equations and start values.
         """
         if self.instance.assemble() > WARNING:
             raise InitializationError(f"{self.equations.name}: {self.last_message}")
@@ -160,10 +147,8 @@ class Run:
     def values(self, store: str) -> np.ndarray:
         """Values of a whole store, `x`, `u`, `P`, `w` or `y`, or of the discrete states, `m`.
 
-        Raises
-        ------
-        SimulationError
-            The values need an initialisation, and that fails.
+        Raises:
+            SimulationError: The values need an initialisation, and that fails.
         """
         e = self.equations
         sizes = {**e.sizes, "nx": e.nx, "nw": e.nw, "nP": e.npar + e.nd, "nm": e.nm + e.nheld}
@@ -180,10 +165,8 @@ class Run:
     def advance(self, end: float) -> None:
         """Go on to the time `end` [s] with constant inputs.
 
-        Raises
-        ------
-        SimulationError
-            The step cannot be made.
+        Raises:
+            SimulationError: The step cannot be made.
         """
         if end > self.time and self.instance.do_step(self.time, end - self.time) > WARNING:
             raise self._ended()
@@ -201,10 +184,8 @@ class Run:
 
         Inputs follow `drive`, or stay. Where the model ends the run there are fewer rows: one for each time before.
 
-        Raises
-        ------
-        SimulationError
-            A step fails.
+        Raises:
+            SimulationError: A step fails.
         """
         times, places = np.ascontiguousarray(times, dtype=float), np.ascontiguousarray(places, dtype=np.int32)
         rows = np.empty((times.size, places.size))
@@ -279,42 +260,26 @@ def run(
 ) -> Result:
     """Simulate and return named time series.
 
-    Parameters
-    ----------
-    equations, variables
-        The model.
-    start_time, stop_time
-        s; the model's own where None.
-    interval
-        Distance of recorded points, s; the model's own where None, else a 500th of the run.
-    tolerance
-        Relative and absolute tolerance of the integrator; the model's own where None.
-    start_values
-        Parameters, start values and inputs by variable name.
-    drive
-        Inputs over time; all others keep their start values.
-    outputs
-        Names of the variables to record, arrays or their elements; all numeric ones where None.
-    events
-        Run twice, the second time with a row right before and one right after each event, and tell what switched.
-    progress
-        Called now and then with the fraction of the run that is done.
+    Args:
+        equations, variables: The model.
+        start_time, stop_time: s; the model's own where None.
+        interval: Distance of recorded points, s; the model's own where None, else a 500th of the run.
+        tolerance: Relative and absolute tolerance of the integrator; the model's own where None.
+        start_values: Parameters, start values and inputs by variable name.
+        drive: Inputs over time; all others keep their start values.
+        outputs: Names of the variables to record, arrays or their elements; all numeric ones where None.
+        events: Run twice, the second time with a row right before and one right after each event, and tell what
+            switched.
+        progress: Called now and then with the fraction of the run that is done.
 
-    Raises
-    ------
-    ModelError
-        A name is unknown or a value cannot be set.
-    InitializationError
-        No consistent start was found.
-    SimulationError
-        A step fails; the message says at which time and why.
+    Raises:
+        ModelError: A name is unknown or a value cannot be set.
+        InitializationError: No consistent start was found.
+        SimulationError: A step fails; the message says at which time and why.
 
-    Warns
-    -----
-    InitialConditionsWarning
-        Initialisation has chosen start values that nobody gave.
-    NotFiniteWarning
-        A variable that is not recorded is no finite number at one of some instants of the run.
+    Warns:
+        InitialConditionsWarning: Initialisation has chosen start values that nobody gave.
+        NotFiniteWarning: A variable that is not recorded is no finite number at one of some instants of the run.
     """
     arguments.check_callback(progress, f"{equations.name}: progress")
     start, stop, interval = _span(equations, start_time, stop_time, interval)
@@ -425,10 +390,8 @@ class _Hidden:
 def index_in_p(variable: ScalarVariable) -> int:
     """Index in p of a parameter or a start value.
 
-    Raises
-    ------
-    ModelError
-        The variable is neither.
+    Raises:
+        ModelError: The variable is neither.
     """
     index = variable.start_index
     if index is None and variable.causality == "parameter" and variable.store == "P":
@@ -469,10 +432,8 @@ def _span(
 def checked_tolerance(tolerance: Any, model: str = "") -> float:
     """A tolerance that a caller gives.
 
-    Raises
-    ------
-    ModelError, SimulationError
-        It is no number, or not between 0 and 1.
+    Raises:
+        ModelError, SimulationError: It is no number, or not between 0 and 1.
     """
     where = f"{model}: tolerance" if model else "tolerance"
     number = tolerance if isinstance(tolerance, float) else arguments.real(tolerance, where)
@@ -514,10 +475,8 @@ class Timed(Protocol):
 def time_grid(model: Timed, start_time: float | None, stop_time: float | None, interval: float | None) -> np.ndarray:
     """Recorded instants of a run, s; the model's own times, and its own interval or a 500th of the run, where None.
 
-    Raises
-    ------
-    SimulationError
-        The times or the interval are impossible.
+    Raises:
+        SimulationError: The times or the interval are impossible.
     """
     start, stop, interval = _span(model, start_time, stop_time, interval)
     if (stop - start) / interval > _MOST_VALUES:
@@ -554,10 +513,8 @@ def _grid(start: float, stop: float, interval: float) -> np.ndarray:
 def number_of(variable: ScalarVariable, value: Value) -> float:
     """A value that a variable is given, as a number within its bounds.
 
-    Raises
-    ------
-    ModelError
-        It is no finite number, no value of the variable's type, or out of bounds.
+    Raises:
+        ModelError: It is no finite number, no value of the variable's type, or out of bounds.
     """
     try:
         if isinstance(value, str | bytes) or (isinstance(value, bool | np.bool_) and variable.type != "Boolean"):

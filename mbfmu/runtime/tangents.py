@@ -32,21 +32,15 @@ def names_of_tangents(equations: Equations) -> tuple[str, ...]:
 def tangents(equations: Equations, exposed: Sequence[int]) -> dict[str, ca.Function]:
     """Make the functions of directional derivatives.
 
-    Parameters
-    ----------
-    equations
-        The model.
-    exposed
-        Indices in y of the variables whose derivatives are wanted.
+    Args:
+        equations: The model.
+        exposed: Indices in y of the variables whose derivatives are wanted.
 
-    Returns
-    -------
-    dict
-        `dynamics_tangent(t, x, u, P, m, W, dt, dx, du)` -> d(b - A W) with W held [nW]; where the dynamics are
-        explicit, dw itself; where they call shared functions, this function is left out.
-        `derivatives_tangent(t, x, u, P, m, w, dt, dx, du, dw)` -> d(dx/dt) [nx].
-        `exposed_tangent` of the same arguments -> dy [len(exposed)].
-        `iterations_tangent` of the same arguments -> dr [niterations], where there are iteration variables.
+    Returns:
+        dict: `dynamics_tangent(t, x, u, P, m, W, dt, dx, du)` -> d(b - A W) with W held [nW]; where the dynamics are
+            explicit, dw itself; where they call shared functions, this function is left out. `derivatives_tangent(t, x,
+            u, P, m, w, dt, dx, du, dw)` -> d(dx/dt) [nx]. `exposed_tangent` of the same arguments -> dy [len(exposed)].
+            `iterations_tangent` of the same arguments -> dr [niterations], where there are iteration variables.
     """
     e, functions = equations, equations.functions
 

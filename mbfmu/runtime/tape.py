@@ -26,10 +26,8 @@ def tape(function: ca.Function) -> bytes:
     output operand, result and element, a constant its number.
     Functions that call others are expanded first.
 
-    Raises
-    ------
-    ValueError
-        The function has an instruction that tapes do not know.
+    Raises:
+        ValueError: The function has an instruction that tapes do not know.
     """
     if not function.is_a("SXFunction"):
         function = function.expand()

@@ -52,11 +52,9 @@ def _existing(path: pathlib.Path) -> pathlib.Path | None:
 def read_mesh(path: pathlib.Path, where: str) -> Mesh:
     """The triangles of a file, in its own coordinates; in metres where the file says what its unit is.
 
-    Raises
-    ------
-    MbfmuError
-        The file is of another form or damaged, has no faces, or what reads it is not installed; the message begins with
-        `where`, the component.
+    Raises:
+        MbfmuError: The file is of another form or damaged, has no faces, or what reads it is not installed; the message
+            begins with `where`, the component.
     """
     suffix = path.suffix.lower()
     if suffix not in SUFFIXES:

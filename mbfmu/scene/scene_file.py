@@ -109,10 +109,8 @@ def read_scene(
 
     `folder` is that of the FMU's resources, `where` begins messages.
 
-    Raises
-    ------
-    MbfmuError
-        The file is damaged, or of a later version.
+    Raises:
+        MbfmuError: The file is damaged, or of a later version.
     """
     if len(text) > LARGEST:
         raise MbfmuError(

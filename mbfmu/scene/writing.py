@@ -22,10 +22,8 @@ SUFFIXES = (".html", ".glb")
 def check_target(path: pathlib.Path) -> pathlib.Path:
     """Return the path of an animation where it can be written.
 
-    Raises
-    ------
-    MbfmuError
-        It has another suffix, or is a page whose program is not installed.
+    Raises:
+        MbfmuError: It has another suffix, or is a page whose program is not installed.
     """
     if path.suffix.lower() not in SUFFIXES:
         raise MbfmuError(f"{path}: an animation is a .html or .glb file; choose {path.stem}.html")
@@ -37,10 +35,8 @@ def check_target(path: pathlib.Path) -> pathlib.Path:
 def needed_variables(system: Subject, path: pathlib.Path) -> list[str]:
     """Names of the variables whose run an animation takes; a page of what is not drawn has plots alone.
 
-    Raises
-    ------
-    MbfmuError
-        The system has no scene, nothing in it is drawn that a .glb could show, or nothing at all changes.
+    Raises:
+        MbfmuError: The system has no scene, nothing in it is drawn that a .glb could show, or nothing at all changes.
     """
     if system.scene is None:
         raise MbfmuError(f"{system.name}: this System has no scene; make it with System.of(assembly, scene=True)")

@@ -36,12 +36,9 @@ TOGETHER = 32
 def connected(scheduler: Any) -> Iterator[Any]:
     """A `distributed.Client` of an address (`tcp://host:8786`), or the client that was given.
 
-    Raises
-    ------
-    MissingExtra
-        Dask is not installed.
-    SimulationError
-        Nobody answers, or there is no worker.
+    Raises:
+        MissingExtra: Dask is not installed.
+        SimulationError: Nobody answers, or there is no worker.
     """
     distributed = extra("distributed", "a sweep on a Dask cluster")
     with contextlib.ExitStack() as stack:
@@ -80,10 +77,8 @@ def run_parts(client: Any, jobs: Sequence[Job | str], parts: Iterator[Part], emp
 
     A part whose workers die again and again is halved, down to the run that is to blame, which fails with a message.
 
-    Raises
-    ------
-    MbfmuError
-        The scheduler was lost, or a worker cannot do what was asked.
+    Raises:
+        MbfmuError: The scheduler was lost, or a worker cannot do what was asked.
     """
     distributed = extra("distributed", "a sweep on a Dask cluster")
     # text stays what it is; a job goes to the scheduler once

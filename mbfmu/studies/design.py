@@ -78,23 +78,16 @@ def design(
 ) -> Design:
     """Make the design of a sweep.
 
-    Parameters
-    ----------
-    parameters
-        Values by variable name: numbers, sequences, frozen distributions of scipy.stats, or text in the forms of the
-        command line (`FORMS`).
-    samples
-        How many samples distributions give.
-    sampling
-        `sobol` (scrambled), `latin` (Latin hypercube) or `random`.
-    seed
-        Of the samples.
+    Args:
+        parameters: Values by variable name: numbers, sequences, frozen distributions of scipy.stats, or text in the
+            forms of the command line (`FORMS`).
+        samples: How many samples distributions give.
+        sampling: `sobol` (scrambled), `latin` (Latin hypercube) or `random`.
+        seed: Of the samples.
 
-    Raises
-    ------
-    ModelError
-        A text is in no form, a list is empty or has something in it that is no finite number, a distribution is none,
-        or distributions lack `samples`.
+    Raises:
+        ModelError: A text is in no form, a list is empty or has something in it that is no finite number, a
+            distribution is none, or distributions lack `samples`.
     """
     if sampling not in SAMPLINGS:
         raise ModelError(f'the sampling "{sampling}" is unknown; there are {", ".join(SAMPLINGS)}')
@@ -130,10 +123,8 @@ def _finite(name: str, values: np.ndarray) -> np.ndarray:
 def table(columns: Mapping[str, Any]) -> Design:
     """Make a design of runs that are given one by one: columns of equal length by name.
 
-    Raises
-    ------
-    ModelError
-        Lengths differ, there is nothing in it, or there are gaps.
+    Raises:
+        ModelError: Lengths differ, there is nothing in it, or there are gaps.
     """
     columns = arguments.mapping(columns, "parameters")
     arrays = [_finite(name, arguments.numbers(column, f"'{name}'").ravel()) for name, column in columns.items()]
@@ -147,10 +138,8 @@ def table(columns: Mapping[str, Any]) -> Design:
 def parse(name: str, value: Any) -> Any:
     """Values of one parameter [n], or its distribution.
 
-    Raises
-    ------
-    ModelError
-        The text is in no known form, or the list is empty.
+    Raises:
+        ModelError: The text is in no known form, or the list is empty.
     """
     if hasattr(value, "ppf"):
         return value

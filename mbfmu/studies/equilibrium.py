@@ -71,10 +71,8 @@ class Equilibrium:
     def starting(self, system: System) -> System:
         """The system whose default start is this rest: what runs and FMUs of it begin with.
 
-        Raises
-        ------
-        ModelError
-            Its start values do not lead here: some position, such as an orientation, has none of its own.
+        Raises:
+            ModelError: Its start values do not lead here: some position, such as an orientation, has none of its own.
         """
         e, parameters = system.equations, list(system.equations.parameters)
         inputs = [float(value) for value in self.u]
@@ -241,29 +239,19 @@ def equilibrium(
     Newton's method (Levenberg and Marquardt's form of it, along the manifold of the constraints) begins at the start
     values; from there on other starts are tried until one leads to a rest.
 
-    Parameters
-    ----------
-    assembly
-        An Assembly, the System that was made of one, or what the command line takes: a name of the gallery, a path.
-    start_values
-        Parameters, guesses of coordinates and inputs by variable name.
-    hold
-        Names of coordinates that stay where they start, whatever force that takes.
-    speeds
-        Speeds by name, rad/s or m/s, that a steady motion keeps; positions of these stay at their start.
-    starts
-        How many starts are tried at most.
-    stable
-        True: go on until a rest is found that is not unstable.
-    seed
-        Of the random starts.
+    Args:
+        assembly: An Assembly, the System that was made of one, or what the command line takes: a name of the gallery, a
+            path.
+        start_values: Parameters, guesses of coordinates and inputs by variable name.
+        hold: Names of coordinates that stay where they start, whatever force that takes.
+        speeds: Speeds by name, rad/s or m/s, that a steady motion keeps; positions of these stay at their start.
+        starts: How many starts are tried at most.
+        stable: True: go on until a rest is found that is not unstable.
+        seed: Of the random starts.
 
-    Raises
-    ------
-    ModelError
-        A name is unknown, or no rest was found; the message says how close the best start came.
-    InitializationError
-        There is no start.
+    Raises:
+        ModelError: A name is unknown, or no rest was found; the message says how close the best start came.
+        InitializationError: There is no start.
     """
     system = system_of(resolved(assembly))
     e = system.equations

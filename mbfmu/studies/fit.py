@@ -178,32 +178,22 @@ def fit(
     Every signal is weighted by the deviation that is left of it, which two passes find. Sensitivities are central
     differences of runs on all cores.
 
-    Parameters
-    ----------
-    assembly
-        An Assembly, the System that was made of one, or what the command line takes: a name of the gallery, a path.
-    data
-        What `Experiment` takes as data, an Experiment, or a list of them.
-    parameters
-        Names of parameters and start values, or a mapping from names to bounds (least, most); None for the bounds
-        that are declared. The search begins at the model's values, or at the bound next to them.
-    start_values
-        Other parameters and start values by variable name, and where the search begins.
-    inputs
-        Inputs over time, for data that have none.
-    tolerance
-        Of the runs; 1e-8 where None.
-    confidence
-        Probability of the intervals.
-    threads
-        How many; one per core where None.
+    Args:
+        assembly: An Assembly, the System that was made of one, or what the command line takes: a name of the gallery, a
+            path.
+        data: What `Experiment` takes as data, an Experiment, or a list of them.
+        parameters: Names of parameters and start values, or a mapping from names to bounds (least, most); None for the
+            bounds that are declared. The search begins at the model's values, or at the bound next to them.
+        start_values: Other parameters and start values by variable name, and where the search begins.
+        inputs: Inputs over time, for data that have none.
+        tolerance: Of the runs; 1e-8 where None.
+        confidence: Probability of the intervals.
+        threads: How many; one per core where None.
 
-    Raises
-    ------
-    ModelError
-        A name is unknown, nothing is compared, there are fewer values than parameters, or bounds leave no room.
-    SimulationError
-        The model does not run with the values at which the search begins.
+    Raises:
+        ModelError: A name is unknown, nothing is compared, there are fewer values than parameters, or bounds leave no
+            room.
+        SimulationError: The model does not run with the values at which the search begins.
     """
     system = system_of(resolved(assembly))
     given = data if isinstance(data, list | tuple) else [data]

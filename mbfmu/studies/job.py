@@ -37,26 +37,17 @@ _opening = threading.Lock()
 class Job:
     """A model, what is varied and set in its runs, and what is kept of them.
 
-    Parameters
-    ----------
-    model
-        Its name.
-    content
-        The model itself: the descriptor that our runtime reads, or an FMU.
-    foreign
-        True for an FMU, which FMPy runs.
-    varied, fixed
-        Variables that are set before each run: those that differ from run to run, and those that do not, with values.
-    recorded
-        Variables that the reductions look at.
-    kept
-        What is kept of them, as `reductions.parse` reads it.
-    times
-        Recorded instants, s.
-    drive
-        Inputs over time.
-    tolerance
-        The model's own where None.
+    Args:
+        model: Its name.
+        content: The model itself: the descriptor that our runtime reads, or an FMU.
+        foreign: True for an FMU, which FMPy runs.
+        varied, fixed: Variables that are set before each run: those that differ from run to run, and those that do not,
+            with values.
+        recorded: Variables that the reductions look at.
+        kept: What is kept of them, as `reductions.parse` reads it.
+        times: Recorded instants, s.
+        drive: Inputs over time.
+        tolerance: The model's own where None.
     """
 
     model: str
@@ -89,10 +80,8 @@ class Job:
     def batch(self) -> Batch | ForeignBatch:
         """What makes the runs, in this process; made once.
 
-        Raises
-        ------
-        ModelError
-            The model comes from another version of mbfmu.
+        Raises:
+            ModelError: The model comes from another version of mbfmu.
         """
         with _opening:
             if "_batch" not in self.__dict__:

@@ -113,10 +113,8 @@ class LinearModel:
     def save(self, path: str | os.PathLike[str]) -> pathlib.Path:
         """Write a .json or MATLAB .mat file; returns the path.
 
-        Raises
-        ------
-        ModelError
-            The suffix is another one.
+        Raises:
+            ModelError: The suffix is another one.
         """
         target = pathlib.Path(path)
         if target.suffix == ".json":
@@ -143,10 +141,8 @@ class LinearModel:
     def to_control(self) -> Any:
         """Return a `control.StateSpace`; names have `_` for `.`, which that refuses.
 
-        Raises
-        ------
-        MissingExtra
-            python-control (extra `control`) is not installed.
+        Raises:
+            MissingExtra: python-control (extra `control`) is not installed.
         """
         from mbfmu.runtime.extras import extra
 
@@ -264,34 +260,24 @@ def linearize(
 ) -> LinearModel:
     """Linearise a mechanism about its start, a time of a run, or a rest position.
 
-    Parameters
-    ----------
-    assembly
-        An Assembly, the System that was made of one, or what the command line takes: a name of the gallery, a path.
-    at
-        `start`; a time of the run, s; `equilibrium` (searched for); or an Equilibrium that was found.
-    start_values
-        Parameters, start values and inputs by variable name.
-    drive
-        Inputs over time, for a time of the run: what `simulate` takes as `inputs`.
-    inputs, outputs
-        Names of the linear model's inputs, all Reals among the model's where None, and of its outputs: any Reals; those
-        among the model's own outputs, as they were declared, where None.
-    tolerance
-        Of the run to a time.
+    Args:
+        assembly: An Assembly, the System that was made of one, or what the command line takes: a name of the gallery, a
+            path.
+        at: `start`; a time of the run, s; `equilibrium` (searched for); or an Equilibrium that was found.
+        start_values: Parameters, start values and inputs by variable name.
+        drive: Inputs over time, for a time of the run: what `simulate` takes as `inputs`.
+        inputs, outputs: Names of the linear model's inputs, all Reals among the model's where None, and of its outputs:
+            any Reals; those among the model's own outputs, as they were declared, where None.
+        tolerance: Of the run to a time.
 
-    Raises
-    ------
-    ModelError
-        A name is unknown or that of no Real, the time lies before the start, or the directions of motion are not unique
-        at the point.
-    InitializationError, SimulationError
-        The point is not reached.
+    Raises:
+        ModelError: A name is unknown or that of no Real, the time lies before the start, or the directions of motion
+            are not unique at the point.
+        InitializationError, SimulationError: The point is not reached.
 
-    Warns
-    -----
-    UserWarning
-        The motion there is steady, but A changes along it, as it does in coordinates that turn with a wheel.
+    Warns:
+        UserWarning: The motion there is steady, but A changes along it, as it does in coordinates that turn with a
+            wheel.
     """
     system = system_of(resolved(assembly))
     t, x, u, P, m = point_of(system, at, start_values, drive, tolerance)

@@ -42,27 +42,17 @@ def animate_mode(
     The mechanism moves from the point along the mode shape, `x0 + Re(shape exp(i phase))` in its independent
     coordinates, and stays on its constraints; the growth or decay of the mode is left out.
 
-    Parameters
-    ----------
-    assembly
-        An Assembly, or a System that was made of one with its scene.
-    path
-        File to write, as `animate` takes it.
-    mode
-        Number of the eigenvalue among those of `linearize(...).eigenvalues`, from 1.
-    at, start_values
-        The point, as for `linearize`.
-    size
-        Greatest displacement of a coordinate, rad or m.
-    duration
-        How long the period takes in the picture, s.
+    Args:
+        assembly: An Assembly, or a System that was made of one with its scene.
+        path: File to write, as `animate` takes it.
+        mode: Number of the eigenvalue among those of `linearize(...).eigenvalues`, from 1.
+        at, start_values: The point, as for `linearize`.
+        size: Greatest displacement of a coordinate, rad or m.
+        duration: How long the period takes in the picture, s.
 
-    Raises
-    ------
-    ModelError
-        There is no such mode, it moves no position, or the mechanism cannot follow it that far.
-    MbfmuError
-        The path has another suffix, nothing is drawn, or something that it takes is not installed.
+    Raises:
+        ModelError: There is no such mode, it moves no position, or the mechanism cannot follow it that far.
+        MbfmuError: The path has another suffix, nothing is drawn, or something that it takes is not installed.
     """
     from mbfmu.dynamics.system import System
 

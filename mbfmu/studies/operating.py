@@ -35,12 +35,9 @@ LEAST_INERTIA = 1e-9
 class Mechanics:
     """The equations of a system at points of operation, with its parameters in numbers.
 
-    Parameters
-    ----------
-    equations
-        The model.
-    P
-        Its parameters [nP].
+    Args:
+        equations: The model.
+        P: Its parameters [nP].
     """
 
     def __init__(self, equations: Equations, P: Array) -> None:
@@ -148,10 +145,8 @@ class Mechanics:
     def solved(self, t: float, x: Array, u: Array, m: Array) -> tuple[Array, Any]:
         """W [nW], which begins with w, and the factors of A (None where the equations are explicit).
 
-        Raises
-        ------
-        SimulationError
-            A is singular, or the equations give values that are not finite.
+        Raises:
+            SimulationError: A is singular, or the equations give values that are not finite.
         """
         return self._solved(t, x, self.complete(t, x, u, m), m)
 
@@ -200,10 +195,8 @@ class Mechanics:
     def complete(self, t: float, x: Array, u: Array, m: Array) -> Array:
         """u with iteration variables that are solved for, from those that it has.
 
-        Raises
-        ------
-        SimulationError
-            Newton's method finds no solution.
+        Raises:
+            SimulationError: Newton's method finds no solution.
         """
         n = self.equations.niterations
         if not n:
@@ -339,10 +332,8 @@ class Reduced:
 def reduce(mechanics: Mechanics, t: float, x: Array, u: Array, m: Array, wanted: Collection[int] = ()) -> Reduced:
     """Choose independent coordinates and speeds at a point: those `wanted` (indices along the speeds) where possible.
 
-    Raises
-    ------
-    ModelError
-        Branches of the motion cross here, so that the directions of motion are not unique.
+    Raises:
+        ModelError: Branches of the motion cross here, so that the directions of motion are not unique.
     """
     e, nq, nv, nz = mechanics.equations, mechanics.nq, mechanics.nv, mechanics.nz
     if e.constraints_need_s:
@@ -587,10 +578,8 @@ def find_variables(
 ) -> list[ScalarVariable]:
     """Variables by name, of one causality where that is given; the elements of an array by the array's name.
 
-    Raises
-    ------
-    ModelError
-        A name is unknown.
+    Raises:
+        ModelError: A name is unknown.
     """
     known = {v.name: v for v in variables if v.type != "String" and causality in (None, v.causality)}
     found: dict[str, ScalarVariable] = {}

@@ -26,12 +26,9 @@ def point_of_run(
 ) -> tuple[float, Array, Array, Array, Array]:
     """Time, states, inputs, parameters and modes of a run at a time, s.
 
-    Raises
-    ------
-    ModelError
-        The time lies before the start; a start value is unknown or impossible.
-    InitializationError, SimulationError
-        The run does not get there.
+    Raises:
+        ModelError: The time lies before the start; a start value is unknown or impossible.
+        InitializationError, SimulationError: The run does not get there.
     """
     e = system.equations
     if e.ndelays:
@@ -59,10 +56,8 @@ def point_of_run(
 def started(system: System, start_values: Mapping[str, Value] | None) -> list[tuple[Any, Value]]:
     """Variables with the values that they are given, each known by name.
 
-    Raises
-    ------
-    ModelError
-        A name is unknown.
+    Raises:
+        ModelError: A name is unknown.
     """
     given = start_values or {}
     found = {}

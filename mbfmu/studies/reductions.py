@@ -46,10 +46,8 @@ def parse(text: str) -> Kept:
     A crossing is the first time at which the variable passes the level, in either direction, interpolated between
     recorded instants; NaN where it does not.
 
-    Raises
-    ------
-    ModelError
-        The reduction is unknown, or a level is no finite number.
+    Raises:
+        ModelError: The reduction is unknown, or a level is no finite number.
     """
     name, colon, what = text.partition(":")
     if not colon or what == "trajectory":

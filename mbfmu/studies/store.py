@@ -78,12 +78,9 @@ class Parts:
 
     Made by `open`, which sees to it that no other sweep writes there meanwhile.
 
-    Raises
-    ------
-    ModelError
-        The suffix is unknown, or parts of another sweep are there.
-    MissingExtra
-        The format needs a library that is not installed.
+    Raises:
+        ModelError: The suffix is unknown, or parts of another sweep are there.
+        MissingExtra: The format needs a library that is not installed.
     """
 
     @classmethod
@@ -288,10 +285,8 @@ def _read_parquet(path: pathlib.Path, name: str) -> np.ndarray:
 def facts(path: pathlib.Path) -> tuple[dict[str, Any], np.ndarray]:
     """What a file says of its sweep (model, units, parameters, columns), and the times of trajectories.
 
-    Raises
-    ------
-    ModelError
-        The suffix is unknown, there is no such file, or no sweep in it.
+    Raises:
+        ModelError: The suffix is unknown, there is no such file, or no sweep in it.
     """
     if path.suffix not in SUFFIXES:
         raise ModelError(f"{path}: sweeps are read from {', '.join(SUFFIXES)}")

@@ -87,10 +87,8 @@ class Sweep:
 
         Each holds the share `probability` of the runs that did not fail; the nominal value is the median.
 
-        Raises
-        ------
-        ModelError
-            The probability is not between 0 and 1.
+        Raises:
+            ModelError: The probability is not between 0 and 1.
         """
         if not 0 < arguments.real(probability, "probability") < 1:
             raise ModelError(f"probability {probability:g}: is between 0 and 1")
@@ -117,10 +115,8 @@ class Sweep:
     def to_pandas(self) -> Any:
         """Return a `pandas.DataFrame`, a row for each run; trajectories are arrays in their cells.
 
-        Raises
-        ------
-        MissingExtra
-            pandas (extra `tables`) is not installed.
+        Raises:
+            MissingExtra: pandas (extra `tables`) is not installed.
         """
         pandas = extra("pandas", "a DataFrame")
         return pandas.DataFrame({n: list(c) if c.ndim > 1 else c for n, c in self.columns.items()})
@@ -128,10 +124,8 @@ class Sweep:
     def to_xarray(self) -> Any:
         """Return an `xarray.Dataset` along `run` (and `time` [s]), with units as attributes.
 
-        Raises
-        ------
-        MissingExtra
-            xarray (extra `arrays`) is not installed.
+        Raises:
+            MissingExtra: xarray (extra `arrays`) is not installed.
         """
         xarray = extra("xarray", "a Dataset")
         variables = {
@@ -372,43 +366,30 @@ def sweep(
 ) -> Sweep:
     """Run a mechanism with many values of its parameters, start values or inputs, on all cores or on a cluster.
 
-    Parameters
-    ----------
-    assembly
-        An Assembly, the System that was made of one, or the path of an FMU of any tool. Or the class of an assembly, or
-        a function that returns one: their own parameters, and parameters of components that shape the equations, may
-        then vary, too, and the model is made anew for each of their values.
-    parameters
-        Values by variable name: lists make a grid, distributions (of scipy.stats, or `"normal:1:0.1"`) are sampled.
-    outputs
-        What is kept: `"revolute1.phi"` or `"revolute1.phi:trajectory"` keeps the whole of it, `"revolute2.w:max"` one
-        number; there are `initial`, `final`, `min`, `max`, `absmax`, `mean`, `rms` and `crossing=LEVEL` (the first time
-        of it). Reductions look at recorded instants.
-    stop_time, start_time, interval, tolerance, start_values, inputs, interpolation
-        As for `simulate`, the same for all runs.
-    samples, sampling, seed
-        How many samples distributions give, and how: `sobol`, `latin` or `random`.
-    each
-        True: the values are no grid but the columns of a table of runs.
-    path
-        File to write: .csv, .parquet or .zarr. Parts are kept beside it until it is complete; the same call goes on
-        from there after an interruption. Memory holds a few parts at a time, and the result reads the file.
-    threads
-        How many; one per core where None. Results do not depend on it.
-    scheduler
-        Address of a Dask scheduler (`tcp://host:8786`), or a `distributed.Client`: its workers make the runs, and need
-        mbfmu only. Results do not depend on them. Extra `dask`.
-    progress
-        Called with the numbers of finished runs and of all.
-    building
-        Called with the numbers of models that were made and of all, where parameters shape them.
+    Args:
+        assembly: An Assembly, the System that was made of one, or the path of an FMU of any tool. Or the class of an
+            assembly, or a function that returns one: their own parameters, and parameters of components that shape the
+            equations, may then vary, too, and the model is made anew for each of their values.
+        parameters: Values by variable name: lists make a grid, distributions (of scipy.stats, or `"normal:1:0.1"`) are
+            sampled.
+        outputs: What is kept: `"revolute1.phi"` or `"revolute1.phi:trajectory"` keeps the whole of it,
+            `"revolute2.w:max"` one number; there are `initial`, `final`, `min`, `max`, `absmax`, `mean`, `rms` and
+            `crossing=LEVEL` (the first time of it). Reductions look at recorded instants.
+        stop_time, start_time, interval, tolerance, start_values, inputs, interpolation: As for `simulate`, the same for
+            all runs.
+        samples, sampling, seed: How many samples distributions give, and how: `sobol`, `latin` or `random`.
+        each: True: the values are no grid but the columns of a table of runs.
+        path: File to write: .csv, .parquet or .zarr. Parts are kept beside it until it is complete; the same call goes
+            on from there after an interruption. Memory holds a few parts at a time, and the result reads the file.
+        threads: How many; one per core where None. Results do not depend on it.
+        scheduler: Address of a Dask scheduler (`tcp://host:8786`), or a `distributed.Client`: its workers make the
+            runs, and need mbfmu only. Results do not depend on them. Extra `dask`.
+        progress: Called with the numbers of finished runs and of all.
+        building: Called with the numbers of models that were made and of all, where parameters shape them.
 
-    Raises
-    ------
-    ModelError
-        A name, a reduction or a form of values is unknown, or parts of another sweep are in the way.
-    SimulationError
-        The scheduler does not answer, has no worker, or was lost.
+    Raises:
+        ModelError: A name, a reduction or a form of values is unknown, or parts of another sweep are in the way.
+        SimulationError: The scheduler does not answer, has no worker, or was lost.
     """
     if not is_fmu(assembly):
         assembly = resolved(assembly)
@@ -504,28 +485,19 @@ def simulate_many(
 ) -> Iterator[Result | MbfmuError]:
     """Simulate a mechanism several times, on all cores, and give the results in order.
 
-    Parameters
-    ----------
-    assembly
-        An Assembly, the System that was made of one, or what the command line takes: a name of the gallery, a path.
-    runs
-        For each run parameters, start values and inputs by variable name; all runs set the same variables.
-    stop_time, start_time, interval, tolerance, inputs, interpolation
-        As for `simulate`.
-    outputs
-        Names of the variables to record, arrays or their elements; the model's outputs where None.
-    threads
-        How many; one per core where None.
+    Args:
+        assembly: An Assembly, the System that was made of one, or what the command line takes: a name of the gallery, a
+            path.
+        runs: For each run parameters, start values and inputs by variable name; all runs set the same variables.
+        stop_time, start_time, interval, tolerance, inputs, interpolation: As for `simulate`.
+        outputs: Names of the variables to record, arrays or their elements; the model's outputs where None.
+        threads: How many; one per core where None.
 
-    Yields
-    ------
-    Result | MbfmuError
-        A result, or the error of a run that failed.
+    Yields:
+        Result | MbfmuError: A result, or the error of a run that failed.
 
-    Raises
-    ------
-    ModelError
-        A name is unknown, or runs set different variables.
+    Raises:
+        ModelError: A name is unknown, or runs set different variables.
     """
     system = system_of(resolved(assembly))
     check_interpolation(system.name, interpolation)
