@@ -64,26 +64,21 @@ def animate(
 ) -> Any:
     """Simulate a model and write its motion as an animation; returns the path.
 
-    Parameters
-    ----------
-    model
-        An Assembly; the System that `System.of(assembly, scene=True)` made of one; what the command line takes, such as
-        a name of the gallery; the path of an FMU of ours, which FMPy runs; or a result of `simulate`, whose run is
-        shown. Several in a list, or in a dict by the names that they shall have: a page compares them on one clock.
-    path
-        `.html`: a page that shows it in a browser, from disk and without a network; `.glb`: binary glTF 2.0. None: the
-        page is returned, for a notebook to show.
-    stop_time, start_time, interval, tolerance, start_values, inputs, interpolation, solver, progress
-        As those of `simulate`, of all models, but not of results; without an interval, what turns fast is recorded more
-        often than 500 times.
-    live
-        The page runs the model itself, with inputs and parameters to play with. It holds the FMU, whose equations are
-        interpreted. `start_values` and `inputs` are for recorded runs; give a live page a model that has them.
-    colors
-        How a page shows colours: "calm", Modelica's toned, or "modelica", as they are.
-    side_by_side
-        Several begin in views of their own; else the first as ever, the others over it, translucent. The page changes
-        between both.
+    Args:
+        model: An Assembly; the System that `System.of(assembly, scene=True)` made of one; what the command line takes,
+            such as a name of the gallery; the path of an FMU of ours, which FMPy runs; or a result of `simulate`, whose
+            run is shown. Several in a list, or in a dict by the names that they shall have: a page compares them on one
+            clock.
+        path: `.html`: a page that shows it in a browser, from disk and without a network; `.glb`: binary glTF 2.0.
+            None: the page is returned, for a notebook to show.
+        stop_time, start_time, interval, tolerance, start_values, inputs, interpolation, solver, progress: As those of
+            `simulate`, of all models, but not of results; without an interval, what turns fast is recorded more often
+            than 500 times.
+        live: The page runs the model itself, with inputs and parameters to play with. It holds the FMU, whose equations
+            are interpreted. `start_values` and `inputs` are for recorded runs; give a live page a model that has them.
+        colors: How a page shows colours: "calm", Modelica's toned, or "modelica", as they are.
+        side_by_side: Several begin in views of their own; else the first as ever, the others over it, translucent. The
+            page changes between both.
 
     Raises:
         ModelError, InitializationError, SimulationError: As `simulate` does.
@@ -194,10 +189,8 @@ def _write_several(
 def check_comparison(target: pathlib.Path, count: int, live: bool) -> None:
     """Refuse what shows one run alone where there are several.
 
-    Raises
-    ------
-    MbfmuError
-        There is none at all, the page is live, or it is no page.
+    Raises:
+        MbfmuError: There is none at all, the page is live, or it is no page.
     """
     if not count:
         raise MbfmuError(f"{target}: there is nothing to animate; give a model")

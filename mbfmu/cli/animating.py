@@ -29,10 +29,8 @@ def animate(
 ) -> pathlib.Path:
     """Run `[name=]source` arguments, or make a page that runs the only one, and return the file that was written.
 
-    Raises
-    ------
-    MbfmuError
-        A source or an option is wrong, two sources have one name, or several shall be live or no page.
+    Raises:
+        MbfmuError: A source or an option is wrong, two sources have one name, or several shall be live or no page.
     """
     named = _named(texts)
     systems = [check_options(one, how, {"solver": solver, "live": live, **options}) for one in named.values()]

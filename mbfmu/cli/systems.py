@@ -153,10 +153,8 @@ class Stepping:
 
         Those of the package count where nothing else is said of steps.
 
-        Raises
-        ------
-        MbfmuError
-            One is no number, or given twice.
+        Raises:
+            MbfmuError: One is no number, or given twice.
         """
         from mbfmu.runtime.arguments import number_in
 

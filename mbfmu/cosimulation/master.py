@@ -63,55 +63,39 @@ def cosimulate(
     both schemes (M. Arnold, C. Clauss, T. Schierz: Error analysis and error estimates for co-simulation in FMI for
     model exchange and co-simulation V2.0, Archive of Mechanical Engineering 60 (2013), 75-94).
 
-    Parameters
-    ----------
-    structure
-        FMUs and connections.
-    step
-        Length of all communication steps, s; the last one is shorter where the run is no multiple of it. None lets
-        the tolerance choose them: steps whose error is too large are taken back and made shorter, and end at events.
-    steps
-        Own lengths of the communication steps of some elements, s, in place of `step`; of any ratio. Where steps begin
-        together, the longest are made first, and others follow them between two known points. The result has the
-        points of all.
-    stop_time, start_time
-        s; the stop time of the first FMU that names one where None, else 1.
-    scheme
-        One of `SCHEMES`. `gauss-seidel` steps the elements in the order of the structure.
-    inputs
-        One of `INPUTS`, for continuous inputs; others are held. All but `hold` need FMUs that take input derivatives
-        (FMI 2.0) or inputs in intermediate updates (FMI 3.0); `tangent` those that give output derivatives, too.
-        With `best`, each FMU is told what it can take, and inputs of FMUs that take no lines are held at their means.
-        None is `hold` with a fixed step, and `best` without.
-    tolerance
-        With a fixed step the relative tolerance of the FMUs' own integrators; theirs where None. Without, what steps
-        may add to the error of a coupled quantity, relative to its largest value so far; 1e-5 where None. The FMUs get
-        a tenth of it.
-    longest
-        Longest of the steps that a tolerance chooses, s; a 50th of the run where None.
-    start_values
-        Parameters, start values and inputs that are not connected, as `element.variable`; a list for an array.
-    signals, interpolation
-        Inputs over time that are not connected, `element.variable` each, as `inputs` and `interpolation` of
-        `mbfmu.simulate`.
-    outputs
-        Variables to record, as `element.variable`; the outputs of all FMUs where None. Arrays are recorded as their
-        elements, and Booleans as 0 and 1.
-    threads
-        How many FMUs may step at the same time, with `jacobi`; results do not depend on it.
-    processes
-        Run each FMU in a process of its own: one that crashes is named, and takes nothing with it.
-    limit
-        What a call of an FMU in its own process may take, s; any time where None.
-    progress
-        Called after every step with the fraction of the run that is done.
+    Args:
+        structure: FMUs and connections.
+        step: Length of all communication steps, s; the last one is shorter where the run is no multiple of it. None
+            lets the tolerance choose them: steps whose error is too large are taken back and made shorter, and end at
+            events.
+        steps: Own lengths of the communication steps of some elements, s, in place of `step`; of any ratio. Where steps
+            begin together, the longest are made first, and others follow them between two known points. The result has
+            the points of all.
+        stop_time, start_time: s; the stop time of the first FMU that names one where None, else 1.
+        scheme: One of `SCHEMES`. `gauss-seidel` steps the elements in the order of the structure.
+        inputs: One of `INPUTS`, for continuous inputs; others are held. All but `hold` need FMUs that take input
+            derivatives (FMI 2.0) or inputs in intermediate updates (FMI 3.0); `tangent` those that give output
+            derivatives, too. With `best`, each FMU is told what it can take, and inputs of FMUs that take no lines are
+            held at their means. None is `hold` with a fixed step, and `best` without.
+        tolerance: With a fixed step the relative tolerance of the FMUs' own integrators; theirs where None. Without,
+            what steps may add to the error of a coupled quantity, relative to its largest value so far; 1e-5 where
+            None. The FMUs get a tenth of it.
+        longest: Longest of the steps that a tolerance chooses, s; a 50th of the run where None.
+        start_values: Parameters, start values and inputs that are not connected, as `element.variable`; a list for an
+            array.
+        signals, interpolation: Inputs over time that are not connected, `element.variable` each, as `inputs` and
+            `interpolation` of `mbfmu.simulate`.
+        outputs: Variables to record, as `element.variable`; the outputs of all FMUs where None. Arrays are recorded as
+            their elements, and Booleans as 0 and 1.
+        threads: How many FMUs may step at the same time, with `jacobi`; results do not depend on it.
+        processes: Run each FMU in a process of its own: one that crashes is named, and takes nothing with it.
+        limit: What a call of an FMU in its own process may take, s; any time where None.
+        progress: Called after every step with the fraction of the run that is done.
 
-    Raises
-    ------
-    ModelError
-        A variable or element does not exist, or the step of one is no length.
-    SimulationError
-        An option is unknown, an FMU cannot do what it asks for, or the run stops; the message names FMU and time.
+    Raises:
+        ModelError: A variable or element does not exist, or the step of one is no length.
+        SimulationError: An option is unknown, an FMU cannot do what it asks for, or the run stops; the message names
+            FMU and time.
     """
     _check("scheme", scheme, SCHEMES)
     if inputs is not None:

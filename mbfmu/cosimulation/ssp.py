@@ -73,25 +73,17 @@ def build_ssp(
 ) -> tuple[pathlib.Path, tuple[Connection, ...]]:
     """Build the FMUs of a system and pack them with their connections.
 
-    Parameters
-    ----------
-    elements
-        By name: an Assembly (or System), of which an FMU is built, or the path of an FMU.
-    path
-        File to write. It is there when it is complete, and not before.
-    connect
-        Pairs of flanges or variables, `element.axis1` each; None connects flanges of equal name.
-    name
-        Name of the system; that of the file where None.
-    stop_time
-        s; that of the longest default experiment where None.
-    step, steps
-        Length of all communication steps, s, and own ones of some elements, for those who read the annotations of
-        libcosim and OMSimulator; that of the shortest default experiment, for the latter, where None.
-    connectors
-        Give the system connectors for inputs and outputs that are not connected.
-    fmi, target, platforms, progress
-        As `mbfmu.build` takes them, for what is built.
+    Args:
+        elements: By name: an Assembly (or System), of which an FMU is built, or the path of an FMU.
+        path: File to write. It is there when it is complete, and not before.
+        connect: Pairs of flanges or variables, `element.axis1` each; None connects flanges of equal name.
+        name: Name of the system; that of the file where None.
+        stop_time: s; that of the longest default experiment where None.
+        step, steps: Length of all communication steps, s, and own ones of some elements, for those who read the
+            annotations of libcosim and OMSimulator; that of the shortest default experiment, for the latter, where
+            None.
+        connectors: Give the system connectors for inputs and outputs that are not connected.
+        fmi, target, platforms, progress: As `mbfmu.build` takes them, for what is built.
 
     Returns:
         tuple: The file, and the connections of variables.

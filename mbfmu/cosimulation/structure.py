@@ -142,10 +142,8 @@ class SystemStructure:
     def own_steps(self, step: float | None, steps: Mapping[str, float] | None) -> dict[str, float]:
         """Length of the communication steps of every element, s: its own of some, else `step`; none without either.
 
-        Raises
-        ------
-        ModelError
-            There is no such element, a length is none, or that of the other elements is missing.
+        Raises:
+            ModelError: There is no such element, a length is none, or that of the other elements is missing.
         """
         for name, own in (steps or {}).items():
             if name not in self.files:
