@@ -2,7 +2,7 @@
 
 import {
   BackSide, BasicShadowMap, CanvasTexture, Color, DirectionalLight, DoubleSide, HemisphereLight, Mesh, MeshBasicMaterial, NeutralToneMapping,
-  OrthographicCamera, PCFShadowMap, PerspectiveCamera, PlaneGeometry, PMREMGenerator, Scene, ShaderMaterial, ShadowMaterial,
+  NoToneMapping, OrthographicCamera, PCFShadowMap, PerspectiveCamera, PlaneGeometry, PMREMGenerator, Scene, ShaderMaterial, ShadowMaterial,
   SphereGeometry, Sprite, SpriteMaterial, SRGBColorSpace, Vector3, WebGLRenderer,
 } from "three";
 
@@ -76,12 +76,13 @@ export class Stage {
   constructor(canvas, root, meshes, { falls, colours }) {
     this.renderer = new WebGLRenderer({ canvas, antialias: true, preserveDrawingBuffer: true });
     this.renderer.outputColorSpace = SRGBColorSpace;
-    this.renderer.toneMapping = NeutralToneMapping;
     this.renderer.shadowMap.enabled = true;
     const context = this.renderer.getContext(), facts = context.getExtension("WEBGL_debug_renderer_info");
     const name = facts ? context.getParameter(facts.UNMASKED_RENDERER_WEBGL) : "";
     // drawn by the processor: without what mirrors, and with hard shadows, unless the address ends in #fine
     this.isSlow = /swiftshader|llvmpipe|software|basic render/i.test(name) && location.hash !== "#fine";
+    // this tone mapping takes away what mirrors add: without that, sides in the shade would be dark and gaudy
+    this.renderer.toneMapping = this.isSlow ? NoToneMapping : NeutralToneMapping;
     this.renderer.shadowMap.type = this.isSlow ? BasicShadowMap : PCFShadowMap;
     this.renderer.setPixelRatio(this.isSlow ? 1 : Math.min(window.devicePixelRatio || 1, 2));
     this.scene = new Scene();
@@ -200,8 +201,8 @@ export class Stage {
     const theme = THEMES[name];
     this.scene.background = new Color(theme.sky);
     this.scene.environmentIntensity = theme.environment;
-    if (this.glow) this.glow.intensity = 2.2 * theme.environment;
-    this.sun.intensity = theme.sun;
+    if (this.glow) this.glow.intensity = 3.1 * theme.environment;
+    this.sun.intensity = (this.isSlow ? 0.75 : 1) * theme.sun;
     if (this.grid) {
       this.grid.material.uniforms.floorColour.value.set(theme.floor);
       this.grid.material.uniforms.lineColour.value.set(theme.line);
