@@ -136,7 +136,7 @@ def save_picture(browser: Any, assembly: Assembly, path: pathlib.Path) -> pathli
 
 
 def _save_still(picture: Any, path: pathlib.Path) -> pathlib.Path:
-    picture.quantize(_COLOURS).save(path, optimize=True)
+    picture.quantize(_COLOURS, kmeans=2).save(path, optimize=True)
     return path
 
 
