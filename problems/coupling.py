@@ -37,6 +37,8 @@ INERTIA, STIFFNESS, DAMPING, ANGLE, END = 2.0, 80.0, 3.0, 1.0, 1.5
 LIGHT, SHAFT = (0.05, 60.0, 0.3), (20.0, 0.1)
 #: Longer step of two for a tolerance of 1, s: the error falls with its square.
 STEP = 1.0
+#: Step of shafts between flanges that both take torque, for a tolerance of 1, s: the error falls with its fourth power.
+SHAFT_STEP = 0.5
 
 
 class Moved(Assembly):
@@ -58,6 +60,15 @@ class Swinging(Assembly):
         self.wall = rotational.Fixed()
         self.connect(self.wall.flange, self.spring.flange_a)
         self.connect(self.spring.flange_b, self.inertia.flange_b)
+        self.connect(self.inertia.flange_a, self.axis)
+
+
+class Turning(Assembly):
+    """A free inertia, which takes a torque, and turns with what it is on a shaft with."""
+
+    def __init__(self) -> None:
+        self.axis = Flange_a("Shaft")
+        self.inertia = rotational.Inertia(J=1.0, phi=Start(ANGLE, fixed=True), w=Start(0.0, fixed=True))
         self.connect(self.inertia.flange_a, self.axis)
 
 
@@ -222,6 +233,19 @@ def rigid(ratio: float, tolerance: float) -> Solution:
     return _solve(f"coupling-rigid-{ratio:g}", structure, values, ["swinging.inertia.phi"], tolerance)
 
 
+def shaft(ratio: float, tolerance: float) -> Solution:
+    """Two inertias whose ratio is given, both of which take the torque between them."""
+    structure = SystemStructure.of({"turning": _fmu(Turning), "swinging": _fmu(Swinging)})
+    step, begin = SHAFT_STEP * tolerance**0.25, time.process_time()
+    names = ["turning.inertia.phi", "swinging.inertia.phi"]
+    found = cosimulate(
+        structure, step=step, stop_time=END, tolerance=1e-12, outputs=names,
+        start_values={"turning.inertia.J": ratio * INERTIA},
+    )  # fmt: skip
+    ends = [float(found[name][-1]) for name in names]
+    return Solution({f"coupling-shaft-{ratio:g}": ends}, time.process_time() - begin, found.account.calls)
+
+
 def row(tolerance: float) -> Solution:
     """Three inertias in a row, two rigid cuts."""
     structure = SystemStructure.of(
@@ -314,6 +338,21 @@ PROBLEMS = (
             **_COMMON,
         )
         for ratio in (0.1, 1, 10, 100)
+    ),
+    *(
+        Problem(
+            f"coupling-shaft-{ratio:g}",
+            "Two inertias on one rigid shaft, one in an FMU each, which both take the torque between them",
+            quantity=f"angles at {END:g} s, one inertia {ratio:g} times the other, steps of {SHAFT_STEP:g} s "
+            "tolerance^(1/4)",
+            unit="rad",
+            reference=_swing((1 + ratio) * INERTIA),
+            solve=functools.partial(shaft, ratio),
+            error=1e-7,
+            origin="closed form",
+            **_COMMON,
+        )
+        for ratio in (0.01, 1, 100)
     ),
     Problem(
         "coupling-row",

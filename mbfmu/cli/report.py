@@ -140,6 +140,7 @@ def coupled_system(shown: Mapping[str, Any]) -> None:
     for title, names in (
         ("Inputs that nothing is connected to", shown["openInputs"]),
         ("Algebraic loops, which are solved in every step, go through", shown["loops"]),
+        ("Rigid shafts between flanges that both take torque", shown["shafts"]),
         ("Inputs of the system", [f"{name} ({', '.join(paths)})" for name, paths in shown["inputs"].items()]),
         ("Parameters of the package", [f"{name} = {value}" for name, value in shown["startValues"].items()]),
         ("Communication steps that it asks for", _steps(shown["step"], shown["steps"])),

@@ -293,6 +293,7 @@ def facts_of(package: Package) -> dict[str, Any]:
         "inputs": {name: list(paths) for name, paths in structure.inputs.items()},
         "startValues": package.start_values,
         "loops": links_on_loops(structure),
+        "shafts": [shaft.name for shaft in structure.shafts],
         "stopTime": package.stop_time,
         "step": package.step,
         "steps": dict(package.steps),

@@ -17,6 +17,7 @@ import numpy as np
 
 from mbfmu.cosimulation import loops
 from mbfmu.cosimulation.flanges import exposed_flanges
+from mbfmu.cosimulation.shafts import Shafts
 from mbfmu.cosimulation.signals import DrivenInputs
 from mbfmu.cosimulation.structure import SystemStructure
 from mbfmu.errors import SimulationError
@@ -122,10 +123,11 @@ class Coupling:
         self.links = [link for link in links if link.continuous]
         self.held_links = [link for link in links if not link.continuous]
         self.signals = signals or DrivenInputs.none(slaves)
+        self.shafts = Shafts(structure, slaves)
         self.slots = [
             Slot(
                 slave,
-                Ends(slave, self.links, self.signals.continuous[name]),
+                Ends(slave, self.links, [*self.signals.continuous[name], *self.shafts.inputs[name]]),
                 Ends(slave, self.held_links, self.signals.held[name]),
             )
             for name, slave in slaves.items()
@@ -197,7 +199,11 @@ class Coupling:
     def set(self, slot: Slot, u: np.ndarray) -> None:
         """Set the continuous inputs of a slave, of u [n], and of signals as they are now."""
         driven = self.signals.now(slot.slave.name, self.time)
-        slot.slave.set(slot.continuous.inputs, [*u[slot.continuous.of_u], *driven])
+        torques = self.shafts.torques(slot.slave.name, 1.0)
+        slot.slave.set(slot.continuous.inputs, [*u[slot.continuous.of_u], *driven, *torques])
+
+    def _set_now(self, slot: Slot) -> None:
+        self.set(slot, self.u)
 
     def set_held(self, slot: Slot) -> None:
         """Set the inputs of a slave that jump, where they have changed."""
@@ -248,6 +254,9 @@ class Coupling:
             )
         if self.followed and self.jacobian is None:
             self.jacobian = self._differentiate(self.u, self.outputs_of(self.u))
+        if self.shafts.elements:
+            joined = [slot for slot in self.slots if slot.slave.name in self.shafts.elements]
+            self.shafts.start([slot.slave for slot in joined], lambda: list(map(self._set_now, joined)))
         for slot in self.slots:
             slot.slave.finish_initialisation()
         for slot in self.slots if self.jacobian is not None else ():

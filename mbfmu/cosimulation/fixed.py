@@ -32,12 +32,15 @@ class FixedSteps:
     ) -> None:  # fmt: skip
         self.coupling, self.sequential, self.account, self.team = coupling, sequential, account, team
         self.inputs, self.steps = inputs, steps
+        if coupling.shafts.elements:
+            self._check_shafts()
         for slot in coupling.slots:
             self._check_capabilities(slot.slave, bool(slot.continuous.of_u), bool(slot.continuous.of_y))
         #: Groups of elements on one algebraic loop.
         self._loops = coupling.loops()
         #: Elements whose inputs go along lines; with `best`, those of others are held at their means.
         self._sloped = {s.slave.name for s in coupling.slots if inputs != "hold" and s.slave.takes_slopes}
+        self._sloped |= set(coupling.shafts.elements)
         size = len(coupling.links)
         #: Links whose FMUs tell slopes of outputs.
         self._tells = np.zeros(size, dtype=bool)
@@ -70,6 +73,20 @@ class FixedSteps:
             raise SimulationError(
                 f"{slave.name}: gives no output derivatives (maxOutputDerivativeOrder), which inputs='tangent' needs; "
                 "choose inputs='secant'"
+            )
+
+    def _check_shafts(self) -> None:
+        shafts = self.coupling.shafts
+        at_shafts = "rigid shafts whose flanges both take torque"
+        if self.sequential:
+            raise SimulationError(f"{shafts.shafts[0].name}: {at_shafts} are solved with scheme='jacobi' only")
+        lengths = {self.steps[name] for name in shafts.elements}
+        if len(lengths) > 1:
+            raise SimulationError(f"{', '.join(shafts.elements)}: are at {at_shafts}, and need steps of one length")
+        both = sorted({name for loop in self.coupling.loops() for name in loop} & set(shafts.elements))
+        if both:
+            raise SimulationError(
+                f"{', '.join(both)}: are at {at_shafts}, and on an algebraic loop; declare one flange with motion=True"
             )
 
     def _note_means(self, name: str) -> None:
@@ -107,6 +124,19 @@ class FixedSteps:
         self._held = [(coupling.time, value, value) for value in coupling.held]
         told = coupling.slopes(self._told) if self._tells.any() else self.slopes
         self.slopes = np.where(self._tells, told, 0.0)
+
+    def _step_joined(self, slots: Sequence[Slot], time: float, end: float, given: np.ndarray) -> None:
+        """Step slots that are at rigid shafts, as often as their torques take."""
+
+        def step() -> None:
+            self.coupling.time = time
+            for slot in slots:
+                slot.slave.goes_back = True
+                self._set_inputs(slot, time, end, given)
+            self.account.calls += len(slots)
+            list(self.team(lambda slot: self._go(slot, end - time), slots))
+
+        self.coupling.shafts.solve([slot.slave for slot in slots], time, end - time, step)
 
     # -- the run
 
@@ -155,10 +185,14 @@ class FixedSteps:
         coupling.time = time
         given = coupling.u.copy()
         if not self.sequential:
-            for slot in group:
+            joined = [slot for slot in group if slot.slave.name in coupling.shafts.elements]
+            others = [slot for slot in group if slot not in joined]
+            for slot in others:
                 self._set_inputs(slot, time, end, given)
-            self.account.calls += len(group)
-            list(self.team(lambda slot: self._go(slot, size), group))
+            self.account.calls += len(others)
+            list(self.team(lambda slot: self._go(slot, size), others))
+            if joined:
+                self._step_joined(joined, time, end, given)
             if not self._arrived(group, end, size):
                 return False
             for slot in group:
@@ -241,6 +275,8 @@ class FixedSteps:
             first = first + size / 2 * slopes  # the mean; slopes are 0 where inputs are held
             slopes = np.zeros(len(port.of_u))
         begin, change = self.coupling.signals.along(slot.slave.name, time, size, lines)
+        torques = [self.coupling.shafts.torques(slot.slave.name, share) for share in (0.0, 1.0)]
+        begin, change = np.append(begin, torques[0]), np.append(change, torques[1] - torques[0])
         slot.slave.set(port.inputs, [*first, *begin])
         if lines:
             slot.slave.set_slopes(port.inputs, np.append(slopes, change / size))

@@ -50,6 +50,11 @@ def exposed_flanges(variables: Iterable[Any]) -> dict[str, ExposedFlange]:
     return found
 
 
+def is_shaft(a: ExposedFlange, b: ExposedFlange) -> bool:
+    """Do both take torque (force), and tell all of their motion, so that a master can find what is between them?"""
+    return a.kind == b.kind and not (a.takes_motion or b.takes_motion) and min(len(a.motion), len(b.motion)) == 3
+
+
 def wires(a: ExposedFlange, b: ExposedFlange, where: str) -> tuple[bool, tuple[str, ...], str]:
     """Return whether `a` takes motion, the members of the motion that are passed on, and the name of the flow.
 

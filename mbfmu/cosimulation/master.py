@@ -123,16 +123,22 @@ def cosimulate(
         own = max(TIGHTER * tolerance, arguments.LEAST_TOLERANCE)
     _check_span(start_time, stop, step)
     own_steps = structure.own_steps(step, steps)
+    if structure.shafts and step is None:
+        raise SimulationError(
+            f"{structure.shafts[0].name}: both take torque, which is solved in steps of a fixed length only; give the "
+            "step, or declare one of them with motion=True and build it again"
+        )
     driven = DrivenInputs.of(structure, signals, interpolation, start_time, stop)
+    lines = inputs != "hold" or bool(structure.shafts)
     log, account = Log(), Account()
     with contextlib.ExitStack() as stack:
         slaves: dict[str, Any] = {
             name: stack.enter_context(
-                open_remote(name, path, structure.descriptions[name], structure.interfaces[name], inputs != "hold",
+                open_remote(name, path, structure.descriptions[name], structure.interfaces[name], lines,
                             step is None, limit)
                 if processes
                 else open_slave(name, path, structure.descriptions[name], structure.interfaces[name],
-                                inputs != "hold", log, step is None)
+                                lines, log, step is None)
             )
             for name, path in structure.files.items()
         }  # fmt: skip

@@ -23,6 +23,7 @@ from typing import Any
 
 from lxml import etree
 
+from mbfmu.cosimulation.flanges import wires
 from mbfmu.cosimulation.loops import links_on_loops
 from mbfmu.cosimulation.structure import Connection, SystemStructure, check_elements
 from mbfmu.dynamics.system import System
@@ -127,6 +128,8 @@ def _pack(
     steps: Mapping[str, float] | None,
 ) -> None:  # fmt: skip
     date, own = build_date(), structure.own_steps(step, steps)
+    for shaft in structure.shafts:
+        wires(shaft.a_flange, shaft.b_flange, shaft.name)  # refuses them: packages have connections of variables only
     looped = links_on_loops(structure)
     if looped:
         warnings.warn(

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from mbfmu.cosimulation.flanges import ExposedFlange, exposed_flanges, wires
+from mbfmu.cosimulation.flanges import ExposedFlange, exposed_flanges, is_shaft, wires
 from mbfmu.errors import ModelError
 from mbfmu.fmi.description import read_description
 from mbfmu.fmi.variables import KINDS, Interface, Scalar, is_variable, shape_of, unit_of
@@ -49,6 +49,26 @@ class Connection:
         return f"{self.end_element}.{self.end_connector}"
 
 
+@dataclasses.dataclass(frozen=True)
+class RigidShaft:
+    """Two flanges that both take torque (force) and move as one: what is between them is for a master to find."""
+
+    a_element: str
+    a_flange: ExposedFlange
+    b_element: str
+    b_flange: ExposedFlange
+
+    @property
+    def name(self) -> str:
+        """Both ends, `element.flange` each."""
+        return f"{self.a_element}.{self.a_flange.name} and {self.b_element}.{self.b_flange.name}"
+
+    @property
+    def ends(self) -> tuple[tuple[str, ExposedFlange, float], tuple[str, ExposedFlange, float]]:
+        """Elements, flanges, and the sign with which what is between them acts on each."""
+        return ((self.a_element, self.a_flange, 1.0), (self.b_element, self.b_flange, -1.0))
+
+
 def check_elements(names: Iterable[str]) -> None:
     """Refuse names of elements that are none: files are named after them."""
     for element in names:
@@ -72,6 +92,8 @@ class SystemStructure:
     descriptions: Mapping[str, Any] = dataclasses.field(repr=False)
     #: Names of the system's own for inputs that are not connected, `element.variable` each.
     inputs: Mapping[str, Sequence[str]] = dataclasses.field(default_factory=dict)
+    #: Flanges that both take torque.
+    shafts: tuple[RigidShaft, ...] = ()
 
     @functools.cached_property
     def interfaces(self) -> Mapping[str, Interface]:
@@ -90,8 +112,9 @@ class SystemStructure:
         Args:
             files: FMU by element name; the order is that in which a sequential master steps them.
             connect: Pairs of flanges or of variables, each written `element.axis1` or `element.variable`, in any order
-                of the two, or a `Connection` of an output and an input. Variables may be arrays, of equal shape, or
-                elements of arrays. None connects the flanges of equal name of every two elements.
+                of the two, or a `Connection` of an output and an input. Two flanges that both take torque are a rigid
+                shaft. Variables may be arrays, of equal shape, or elements of arrays. None connects the flanges of
+                equal name of every two elements.
             name: Name of the system.
 
         Raises:
@@ -110,7 +133,7 @@ class SystemStructure:
                     wiring.add(one)
                 else:
                     wiring.join(*one)
-        return cls(name, paths, tuple(wiring.connections), descriptions)
+        return cls(name, paths, tuple(wiring.connections), descriptions, shafts=tuple(wiring.shafts))
 
     def scalars(self, element: str, name: str) -> tuple[Scalar, ...]:
         """The scalars of a variable of an element: one, or all of an array.
@@ -194,6 +217,7 @@ class _Wiring:
         self.interfaces = {element: Interface(description) for element, description in descriptions.items()}
         self.flanges = {element: exposed_flanges(d.modelVariables) for element, d in descriptions.items()}
         self.connections: list[Connection] = []
+        self.shafts: list[RigidShaft] = []
         #: What each input follows, by element and the name of its scalar.
         self.followed: dict[tuple[str, str], str] = {}
 
@@ -204,7 +228,7 @@ class _Wiring:
             for b in elements[i + 1 :]:
                 for name in filter(self.flanges[b].__contains__, self.flanges[a]):
                     self.join(f"{a}.{name}", f"{b}.{name}")
-        if not self.connections:
+        if not self.connections and not self.shafts:
             listed = "; ".join(f"{element}: {', '.join(found) or 'none'}" for element, found in self.flanges.items())
             raise ModelError(f"no two flanges have the same name ({listed}); say which to connect, for example {self}")
 
@@ -215,7 +239,12 @@ class _Wiring:
     def join(self, a: str, b: str) -> None:
         """Connect two ends, `element.flange` or `element.variable` each."""
         (element_a, end_a), (element_b, end_b) = self._end(a), self._end(b)
-        if isinstance(end_a, ExposedFlange) and isinstance(end_b, ExposedFlange):
+        if isinstance(end_a, ExposedFlange) and isinstance(end_b, ExposedFlange) and is_shaft(end_a, end_b):
+            shaft = RigidShaft(element_a, end_a, element_b, end_b)
+            for (element, flange, _), other in zip(shaft.ends, (b, a), strict=True):
+                self._occupy(element, f"{flange.name}.{flange.flow}", other)
+            self.shafts.append(shaft)
+        elif isinstance(end_a, ExposedFlange) and isinstance(end_b, ExposedFlange):
             a_takes_motion, motion, flow = wires(end_a, end_b, f"{a} and {b}")
             taker, giver = ((element_a, end_a), (element_b, end_b))[:: 1 if a_takes_motion else -1]
             for short in motion:
@@ -275,15 +304,17 @@ class _Wiring:
             _check_pair(start[0], y, end[0], u)
             if converts:
                 self._check_units(start[0], y, end[0], u)
-            earlier = self.followed.get((end[0], u.name))
-            if earlier:
-                raise ModelError(
-                    f"{end[0]}.{u.name}: is connected to {earlier} already, not also to {start[0]}.{y.name}"
-                )
-            self.followed[end[0], u.name] = f"{start[0]}.{y.name}"
+            self._occupy(end[0], u.name, f"{start[0]}.{y.name}")
         whole = all(is_variable(name, scalars) for (_, name), scalars in ((start, outputs), (end, inputs)))
         names = [(start[1], end[1])] if whole else [(y.name, u.name) for y, u in zip(outputs, inputs, strict=True)]
         self.connections += [Connection(start[0], y, end[0], u, factor, offset, converts) for y, u in names]
+
+    def _occupy(self, element: str, name: str, by: str) -> None:
+        """Let an input follow something, where it follows nothing yet."""
+        earlier = self.followed.get((element, name))
+        if earlier:
+            raise ModelError(f"{element}.{name}: is connected to {earlier} already, not also to {by}")
+        self.followed[element, name] = by
 
     def add(self, connection: Connection) -> None:
         """Add a connection of variables, one of whose ends is an output, the other an input."""
