@@ -18,7 +18,7 @@ from mbfmu.components.rotational.components import Spring
 from mbfmu.components.rotational.friction import Brake
 from mbfmu.components.translational.sources import Position
 from mbfmu.components.vehicle.suspensions import DoubleWishbone, FiveLink, MacPherson, Suspension
-from mbfmu.components.vehicle.tyres import OWN, SlipMode, TyreWheel
+from mbfmu.components.vehicle.tyres import OWN, SlipMode, Touch, TyreWheel
 from mbfmu.errors import ModelError
 from mbfmu.frames import angular_velocity2, resolve1
 from mbfmu.modeling import Component, Frame_a, Parameter, RealInput, RealOutput, Start, Variable
@@ -56,6 +56,7 @@ class Car(Animated):
     rearShare = Parameter(t.Dimensionless, 0.4, "Torque of a rear brake over that of a front one", min=0)
     tyre = Parameter(t.String, OWN, ".tir file of all tyres, or the name of a set that comes with the library")
     slip_mode = Parameter(SlipMode, "combined", "Slip that counts: pure, combined, or combined with turn slip")
+    touch = Parameter(Touch, "point", "Contact with the road: at one point, or by cams that envelop short obstacles")
     v_start = Parameter(t.Velocity, 0.0, "Speed ahead at the start, for which the wheels turn")
 
     r_0 = Variable(t.Position, "Position of frame_a", shape=3)
@@ -109,7 +110,9 @@ class Car(Animated):
         """Suspension, wheel and brake of one wheel."""
         front, left = name[0] == "f", name[1] == "l"
         corner = self.suspensions[0 if front else 1](left=left)
-        wheel = TyreWheel(fileName=self.tyre, side="left" if left else "right", slip_mode=self.slip_mode)
+        wheel = TyreWheel(
+            fileName=self.tyre, side="left" if left else "right", slip_mode=self.slip_mode, touch=self.touch
+        )
         wheel.modify(
             phi=Start(0.0, fixed=True), w=Start(self.v_start / (0.97 * wheel.tyre.data.UNLOADED_RADIUS), fixed=True)
         )

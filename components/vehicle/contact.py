@@ -6,6 +6,7 @@ import dataclasses
 from typing import Any
 
 import casadi as ca
+import numpy as np
 
 from mbfmu.components.vehicle.roads import Road
 from mbfmu.frames import angular_velocity1, cross, resolve1
@@ -14,6 +15,52 @@ from mbfmu.frames import angular_velocity1, cross, resolve1
 LEVEL = Road()
 #: Sine of the angle between axis and normal below which a wheel lies on its side.
 LYING = 0.2
+
+
+#: Points of a cam that feel the road.
+FEELERS = 61
+
+
+@dataclasses.dataclass(frozen=True)
+class Cams:
+    """Two cams, one behind the other, that feel what a tyre envelops.
+
+    Each is an ellipse |x/a|^c + |z/b|^c = 1 that stands on the road as high as it has to. The mean of their heights is
+    how far the axle is lifted, the difference over their distance the slope of the effective road (A. J. C. Schmeitz,
+    A semi-empirical three-dimensional model of the pneumatic tyre rolling over arbitrarily uneven road surfaces, 2004,
+    section 4.2; the book's section 10.1.6).
+    """
+
+    radius: Any  # of the tyre [m]
+    distance: Any  # of both cams [m]
+    length: Any  # half length of a cam, a [m]
+    height: Any  # half height, b [m]
+    order: float  # exponent c
+
+    def plane(self, road: Road, x: Any, y: Any, ahead: Any) -> tuple[ca.SX, ca.SX]:
+        """Height [m] and normal (3,) of the effective road below a place, for a heading of length 1 (2,)."""
+        along = np.linspace(-1.0, 1.0, FEELERS)
+        lifted = 1 - (1 - np.abs(along) ** self.order) ** (1 / self.order)
+
+        def stands(at: Any) -> Any:
+            felt = [
+                road.height(x + (at + u * self.length) * ahead[0], y + (at + u * self.length) * ahead[1])
+                - h * self.height
+                for u, h in zip(along, lifted, strict=True)
+            ]
+            while len(felt) > 1:  # in pairs, so that the expression is not deep
+                felt = [ca.fmax(*felt[i : i + 2]) if i + 1 < len(felt) else felt[i] for i in range(0, len(felt), 2)]
+            return felt[0]
+
+        front, rear = stands(self.distance / 2), stands(-self.distance / 2)
+        _, n = road.point(x, y)
+        left = ca.vertcat(-ahead[1], ahead[0])
+        across = -(n[0] * left[0] + n[1] * left[1]) / n[2]
+        along_it = (front - rear) / self.distance
+        slope = along_it * ahead + across * left
+        # A wheel that touches a slope is lifted by it: the plane lies so that its centre is as high as the cams say
+        lifted_by = self.radius * (ca.sqrt(1 + along_it**2) - 1)
+        return (front + rear) / 2 - lifted_by, ca.vertcat(-slope, 1.0) / ca.sqrt(1 + ca.sumsqr(slope))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -40,15 +87,17 @@ def of_the_sign(value: Any) -> Any:
     return ca.atan(value)
 
 
-def meet_road(self: Any, spin: Any = None) -> Contact:
+def meet_road(self: Any, spin: Any = None, cams: Cams | None = None) -> Contact:
     """The contact of the wheel whose centre is the origin of frame_a, and whose axis is the y-axis there.
 
     It is the point of the wheel's plane that is nearest to the plane which touches the road below it. On a curved road
-    that plane is found in two steps: below the wheel's centre, and below the point that this gives.
+    that plane is found in two steps: below the wheel's centre, and below the point that this gives. With cams the plane
+    is that of the road which they feel below the wheel's centre.
 
     Args:
         self: the component, in its equations.
         spin: speed of rotation relative to frame_a [rad/s]; None where frame_a turns with the wheel.
+        cams: what envelops short obstacles; None where the wheel touches at one point.
     """
     found = self.outer("road")
     road = LEVEL if found is None else found
@@ -56,7 +105,11 @@ def meet_road(self: Any, spin: Any = None) -> Contact:
     centre, axis = frame.r_0, resolve1(frame.R, ca.DM([0.0, 1.0, 0.0]))
 
     def plane_below(place: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX, ca.SX, ca.SX]:
-        z, n = road.point(place[0], place[1])
+        if cams is None or not road.is_curved:
+            z, n = road.point(place[0], place[1])
+        else:
+            heading = ca.vertcat(axis[1], -axis[0])
+            z, n = cams.plane(road, place[0], place[1], heading / ca.sqrt(ca.fmax(ca.sumsqr(heading), LYING**2 / 4)))
         ahead = cross(axis, n)
         upright = ca.sqrt(ca.fmax(ca.sumsqr(ahead), LYING**2 / 4))  # the cosine of the inclination
         e_x = ahead / upright
@@ -67,7 +120,7 @@ def meet_road(self: Any, spin: Any = None) -> Contact:
         return n, e_x, upright, down, far
 
     n, e_x, upright, down, far = plane_below(centre)
-    if road.is_curved:
+    if road.is_curved and cams is None:
         n, e_x, upright, down, far = plane_below(centre + down * far)
     r = down * far
     self.require(

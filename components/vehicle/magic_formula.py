@@ -512,6 +512,12 @@ def vertical_force(
     return f.maximum(grown, 0.1) * pressure * (q_fz1 * rho + t.Q_FZ2 * rho**2) * t.FNOMIN
 
 
+def patch_length(t: Coefficients) -> float:
+    """Length of the contact patch at the nominal load [m] (Besselink et al., equation 10)."""
+    sunk = t.FNOMIN / t.VERTICAL_STIFFNESS / t.UNLOADED_RADIUS
+    return float(2 * t.UNLOADED_RADIUS * (t.Q_RA1 * np.sqrt(sunk) + t.Q_RA2 * sunk))
+
+
 def relaxation_lengths(
     t: Coefficients, Fz: Any, K_x: Any, K_y: Any, gamma: Any = 0.0, p: Any = None
 ) -> tuple[Any, Any]:
@@ -549,6 +555,7 @@ __all__ = [
     "effective_radius",
     "forces",
     "free_radius",
+    "patch_length",
     "relaxation_lengths",
     "stiffness_z",
     "vertical_force",

@@ -16,7 +16,7 @@ from mbfmu.components.interfaces import Flange_a
 from mbfmu.components.joints.elementary import Revolute
 from mbfmu.components.parts.bodies import Body
 from mbfmu.components.vehicle import magic_formula as mf
-from mbfmu.components.vehicle.contact import Contact, meet_road
+from mbfmu.components.vehicle.contact import Cams, Contact, meet_road
 from mbfmu.components.vehicle.tyre_files import TyreData, read_tir
 from mbfmu.errors import ModelError
 from mbfmu.frames import angular_velocity1, cross, resolve2
@@ -30,7 +30,11 @@ DATA = pathlib.Path(__file__).parent / "data"
 OWN = "passenger_205_55R16"
 TYRE_COLOR = (30, 30, 30)
 GRAVITY = 9.81
+#: Deflection over radius that a tyre of few parameters is taken to have where its size matters.
+NOMINAL = 0.06
 
+Touch = t.Type("RoadContact", "String", values=("point", "cams"))
+_TOUCH = "Contact with the road: at one point, or by cams that envelop short obstacles"
 Side = t.Type("TyreSide", "String", values=("file", "left", "right"))
 Formulas = t.Type("TyreEquations", "String", values=mf.EQUATIONS)
 SlipMode = t.Type("TyreSlip", "String", values=("pure", "combined", "turn"))
@@ -52,6 +56,7 @@ class WheelForce(Animated):
 
     useFlange = Parameter(t.Boolean, False, "= true, if frame_a does not turn with the wheel, but flange_a does")
     slips = Parameter(t.Boolean, True, "= true, if slip has a relaxation length; false: it follows at once")
+    touch = Parameter(Touch, "point", _TOUCH)
     N_to_m = Parameter(
         t.Real, lambda self: 4 * self.world.defaultN_to_m, "Force arrow scaling (length = force/N_to_m)", animation=True
     )
@@ -82,10 +87,10 @@ class WheelForce(Animated):
     r_road_0 = Variable(t.Position, "Contact point on the road, resolved in world frame", shape=3)
     f_wheel_0 = Variable(t.Force, "Force on the wheel, resolved in world frame", shape=3)
 
-    def contact(self) -> Contact:
-        """Where the wheel meets the road, with the variables that show it."""
+    def contact(self, cams: Cams) -> Contact:
+        """Where the wheel meets the road, with the variables that show it; `cams` are those of its size."""
         spin = self.der(self.flange_a.phi) if self.useFlange else None
-        c = meet_road(self, spin)
+        c = meet_road(self, spin, cams if self.touch == "cams" else None)
         self.gamma = ca.asin(ca.fmax(-1.0, ca.fmin(1.0, c.sin_gamma)))
         self.v_x, self.v_y, self.omega = c.v_x, c.v_y, c.omega
         self.r_road_0 = self.frame_a.r_0 + c.r
@@ -184,8 +189,16 @@ class Tyre(WheelForce):
         _ = self.data
 
     def equations(self) -> None:
-        c = self.contact()
         base = self._component.data
+        c = self.contact(
+            Cams(
+                radius=base.UNLOADED_RADIUS,
+                distance=base.ELLIPS_SHIFT * mf.patch_length(base),
+                length=base.ELLIPS_LENGTH * base.UNLOADED_RADIUS,
+                height=base.ELLIPS_HEIGHT * base.UNLOADED_RADIUS,
+                order=base.ELLIPS_ORDER,
+            )
+        )
         p = ca.if_else(self.p > 0, self.p, base.INFLPRES)
         data = base.with_values(
             LMUX=base.LMUX * self.LMUX * c.mu, LMUY=base.LMUY * self.LMUY * c.mu,
@@ -315,7 +328,8 @@ class SlipForce(_SlipCurve, WheelForce):
                 raise ModelError(f"{self.where}: {less} = {pair[0]:g} must not be above {more} = {pair[1]:g}")
 
     def equations(self) -> None:
-        c = self.contact()
+        patch = 2 * self.radius * (0.671 * NOMINAL**0.5 + 0.733 * NOMINAL)
+        c = self.contact(Cams(self.radius, 0.8 * patch, self.radius, self.radius, 1.8))
         self.rho = rho = self.radius - c.loaded_radius
         elastic = self.c * ca.fmax(rho, 0.0)
         touching = ca.fmin(ca.fmax(rho / (0.01 * self.radius), 0.0), 1.0)
@@ -394,6 +408,7 @@ class TyreWheel(_Wheel):
     fileName = Parameter(t.String, OWN, ".tir file, or the name of a set that comes with the library")
     side = Parameter(Side, "file", "Side of the vehicle: where it is not that of the file, the tyre is mirrored")
     slip_mode = Parameter(SlipMode, "combined", "Slip that counts: pure, combined, or combined with turn slip")
+    touch = Parameter(Touch, "point", _TOUCH)
     p = Parameter(t.Pressure, 0.0, "Inflation pressure; 0: that of the file", min=0, tunable=True)
 
     def __init__(self, data: TyreData | None = None, **modifiers: Any) -> None:
@@ -402,7 +417,12 @@ class TyreWheel(_Wheel):
         super().__init__(**modifiers)
 
     def build(self) -> None:
-        self.assemble(Tyre(self._given, fileName=self.fileName, side=self.side, slip_mode=self.slip_mode, p=self.p))
+        self.assemble(
+            Tyre(
+                self._given, fileName=self.fileName, side=self.side, slip_mode=self.slip_mode, touch=self.touch,
+                p=self.p,
+            )
+        )  # fmt: skip
 
 
 class SlipWheel(_SlipCurve, _Wheel):
@@ -410,8 +430,11 @@ class SlipWheel(_SlipCurve, _Wheel):
 
     modelica_name = "Vehicle.SlipWheel"
 
+    touch = Parameter(Touch, "point", _TOUCH)
+
     def build(self) -> None:
-        self.assemble(SlipForce(**{name: getattr(self, name) for name in _SlipCurve.declarations}))
+        given = {name: getattr(self, name) for name in _SlipCurve.declarations}
+        self.assemble(SlipForce(touch=self.touch, **given))
 
 
 __all__ = ["SlipForce", "SlipWheel", "Tyre", "TyreWheel"]

@@ -12,9 +12,11 @@ import pytest
 from mbfmu.components import (
     Body,
     FixedRotation,
+    FixedTranslation,
     Prismatic,
     World,
     rotational,
+    translational,
     vehicle,
 )
 from mbfmu.components.vehicle import coefficients, magic_formula
@@ -355,6 +357,58 @@ def test_a_wheel_follows_a_road_with_heights() -> None:
     )
     assert np.ptp(wave) > 0.01
     np.testing.assert_allclose(grid, wave, atol=2e-5)
+
+
+class Pulled(Assembly):
+    """A wheel at a height that is held, pulled over the road at 1 m/s."""
+
+    def __init__(self, road: vehicle.Road, touch: str) -> None:
+        self.world = World(n=(0, 0, -1))
+        self.road = road
+        self.x = Prismatic(n=(1, 0, 0), useAxisFlange=True, s=fixed(0.0))
+        self.drive = translational.ConstantSpeed(v_fixed=1.0)
+        self.up = FixedTranslation(r=(0, 0, 0.3))
+        self.wheel = vehicle.SlipWheel(radius=0.3, touch=touch)
+        self.wheel.modify(phi=fixed(0.0), w=fixed(0.0))
+        self.connect(self.world.frame_b, self.up.frame_a)
+        self.connect(self.up.frame_b, self.x.frame_a)
+        self.connect(self.x.frame_b, self.wheel.frame_a)
+        self.connect(self.drive.flange, self.x.axis)
+
+
+def test_cams_feel_a_step_before_the_wheel_is_there_and_bridge_a_gap() -> None:
+    """A sharp step: a cam stands on its edge with the height of the ellipse, and the effective road is between both."""
+    h, edge, shift = 0.03, 0.5, 0.8 * 0.6 * (0.671 * 0.06**0.5 + 0.733 * 0.06)
+
+    def cam(x: np.ndarray) -> np.ndarray:
+        t = np.clip((edge - x) / 0.3, 0, 1)  # how far it is to the edge
+        return np.maximum(h - 0.3 * (1 - (1 - t**1.8) ** (1 / 1.8)), 0)
+
+    run = simulate(Pulled(vehicle.Step(h=h, x0=edge, rising=1e-3, mu=0.0), "cams"), 0.8, interval=0.01)
+    x = run["x.s"]
+    front, rear = cam(x + shift / 2), cam(x - shift / 2)
+    slope = (front - rear) / shift
+    sunk = (front + rear) / 2 / np.sqrt(1 + slope**2)
+    assert 0.3 < x[np.argmax(sunk > 1e-3)] < edge - 0.1
+    np.testing.assert_allclose(run["wheel.tyre.rho"], sunk, atol=3e-3)  # feelers are 1 cm apart
+
+    def gap() -> vehicle.Road:
+        return vehicle.Step(h=-0.05, x0=0.4, rising=1e-3, width=0.02, mu=0.0)
+
+    point, cams = (
+        simulate(Pulled(gap(), touch), 0.8, interval=0.01)["wheel.tyre.rho"].min() for touch in ("point", "cams")
+    )
+    assert point < -0.04
+    assert cams > -2e-3
+
+
+def test_cams_on_a_long_slope_are_the_point() -> None:
+    def long() -> vehicle.Road:
+        return vehicle.FunctionRoad(lambda x, y: 0.1 * x + 0.05 * y)
+
+    point, cams = (simulate(Pulled(long(), touch), 0.2)["wheel.tyre.rho"] for touch in ("point", "cams"))
+    np.testing.assert_allclose(cams, point, atol=1e-3)  # the tip of the ellipse is sharper than the wheel
+    assert point[-1] > 0.01
 
 
 CRG = """$CT
