@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import math
+import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -21,6 +22,7 @@ from mbfmu.dynamics import System
 from mbfmu.frames import angular_velocity2
 from mbfmu.modeling import Assembly, Component, Frame_a, Parameter, RealOutput, Start, State
 from mbfmu.modeling import types as t
+from mbfmu.studies.linearize import linearize
 from problems.motion import ENERGY, energy_error, motion
 from problems.problem import Problem, Solution
 from problems.slip_curve import SlipCurve
@@ -142,32 +144,71 @@ def _moved(forces: Sequence[tuple[float, float]], angles: Sequence[float]) -> tu
     return turned[0][0] + turned[1][0], turned[0][1] + turned[1][1], moment
 
 
-def step_by_hand() -> np.ndarray:
-    """Yaw rate, and forces of the front and the rear tyre to the left, at the instants: [3, n]."""
-    angles = (ANGLE, 0.0)
+def _tyres(y: np.ndarray) -> tuple[list[float], list[tuple[float, float]]]:
+    """Rates of slips and wheels of the step, and the forces of both tyres."""
+    v_x, v_side, yaw = y[0], y[1] - OFFSET * y[2], y[2]
+    rates, forces = [], []
+    for i, (x, angle) in enumerate(((FRONT, ANGLE), (REAR, 0.0))):
+        kappa, tan_alpha, omega = y[3 + 3 * i : 6 + 3 * i]
+        ahead, side = _wheel(x, angle, v_x, v_side, yaw)
+        sliding = (omega * TYRE.radius - ahead, side)
+        forces.append(TYRE.force(kappa, tan_alpha, LOAD, ahead, sliding))
+        spin = -(TYRE.radius - SUNK) * forces[-1][0] / WHEEL_AXIS
+        rates += [*TYRE.rates(kappa, tan_alpha, ahead, sliding), spin]
+    return rates, forces
 
-    def loose(y: np.ndarray) -> tuple[list[float], list[tuple[float, float]]]:
-        v_x, v_side, yaw = y[0], y[1] - OFFSET * y[2], y[2]
-        rates, forces = [], []
-        for i, x in enumerate((FRONT, REAR)):
-            kappa, tan_alpha, omega = y[3 + 3 * i : 6 + 3 * i]
-            ahead, side = _wheel(x, angles[i], v_x, v_side, yaw)
-            sliding = (omega * TYRE.radius - ahead, side)
-            forces.append(TYRE.force(kappa, tan_alpha, LOAD, ahead, sliding))
-            spin = -(TYRE.radius - SUNK) * forces[-1][0] / WHEEL_AXIS
-            rates += [*TYRE.rates(kappa, tan_alpha, ahead, sliding), spin]
-        return rates, forces
 
-    def rates(_: float, y: np.ndarray) -> list[float]:
-        slips, forces = loose(y)
-        f_x, f_y, moment = _moved(forces, angles)
-        return [f_x / MASS + y[2] * y[1], f_y / MASS - y[2] * y[0], moment / INERTIA, *slips]
+def _rates(_: float, y: np.ndarray) -> list[float]:
+    """Of velocities of the centre of mass and yaw rate, and of slips and speed of each wheel."""
+    slips, forces = _tyres(y)
+    f_x, f_y, moment = _moved(forces, (ANGLE, 0.0))
+    return [f_x / MASS + y[2] * y[1], f_y / MASS - y[2] * y[0], moment / INERTIA, *slips]
 
+
+@functools.cache
+def _stepped() -> np.ndarray:
+    """The states at the instants: [9, n]."""
     rolling = SPEED / TYRE.radius
     start = [SPEED, 0.0, 0.0, 0.0, 0.0, rolling, 0.0, 0.0, rolling]
-    found = solve_ivp(rates, (0, TIMES[-1]), start, "Radau", TIMES[1:], rtol=1e-11, atol=1e-13).y
-    side = np.array([[f[1] for f in loose(y)[1]] for y in found.T])
-    return np.vstack([found[2], side.T])
+    found = solve_ivp(_rates, (0, TIMES[-1]), start, "Radau", TIMES[1:], rtol=1e-11, atol=1e-13)
+    return np.asarray(found.y)
+
+
+def step_by_hand() -> np.ndarray:
+    """Yaw rate, and forces of the front and the rear tyre to the left, at the instants: [3, n]."""
+    side = np.array([[f[1] for f in _tyres(y)[1]] for y in _stepped().T])
+    return np.vstack([_stepped()[2], side.T])
+
+
+def _rates_in_the_world(z: np.ndarray) -> np.ndarray:
+    """Rates of the velocity of the body's frame in the world, of its angle and yaw rate, and of the wheels' states.
+
+    Eigenvalues of a motion that is no rest belong to its coordinates; these are those of the model.
+    """
+    cos, sin, yaw = math.cos(z[2]), math.sin(z[2]), z[3]
+    v_x, v_y = cos * z[0] + sin * z[1], cos * z[1] - sin * z[0]
+    slips, forces = _tyres(np.array([v_x, v_y + OFFSET * yaw, yaw, *z[4:]]))
+    f_x, f_y, moment = _moved(forces, (ANGLE, 0.0))
+    a_x, a_y = f_x / MASS + OFFSET * yaw**2, f_y / MASS - OFFSET * moment / INERTIA
+    return np.array([cos * a_x - sin * a_y, sin * a_x + cos * a_y, yaw, moment / INERTIA, *slips])
+
+
+def eigenvalues_by_hand() -> np.ndarray:
+    """Eigenvalues in the curve, at the last instant."""
+    v_x, v_y, yaw, *wheels = _stepped()[:, -1]
+    z = np.array([v_x, v_y - OFFSET * yaw, 0.0, yaw, *wheels])  # the same for all angles in the plane
+    columns = []
+    for i in range(z.size):
+        h = np.zeros(z.size)
+        h[i] = 1e-5 * max(abs(z[i]), 0.01)
+        columns.append((_rates_in_the_world(z + h) - _rates_in_the_world(z - h)) / (2 * h[i]))
+    return _upper(np.linalg.eigvals(np.column_stack(columns)))
+
+
+def _upper(values: np.ndarray) -> np.ndarray:
+    """Eigenvalues in the upper half, without those of place and angles, which are 0: the fastest first, re and im."""
+    kept = sorted((v for v in values if v.imag > -1e-6 and abs(v) > 0.01), key=lambda v: (round(v.real, 3), v.imag))
+    return np.array([part for v in kept for part in (v.real, abs(v.imag))])
 
 
 def circle_by_hand(radius: float, v: float) -> float:
@@ -195,6 +236,7 @@ def by_hand() -> Mapping[str, list[float]]:
     yaw, front, rear = step_by_hand().tolist()
     names = {"yaw": yaw, "front": front, "rear": rear}
     found = {f"vehicle-step-steer-{name}": values for name, values in names.items()}
+    found["vehicle-curve-eigenvalues"] = eigenvalues_by_hand().tolist()
     return found | {"vehicle-circle-steer": [circle_by_hand(RADIUS, v) for v in SPEEDS]}
 
 
@@ -209,6 +251,14 @@ def step(tolerance: float) -> Solution:
     }
     values["vehicle-step-steer-energy"] = energy_error(run.values, grid)
     return Solution(values, run.seconds, run.evaluations)
+
+
+def curve(tolerance: float) -> Solution:
+    """Eigenvalues in the curve, at the last instant of the step steer."""
+    system = System.of(SingleTrack())
+    begin = time.process_time()
+    found = linearize(system, float(TIMES[-1]), tolerance=tolerance)
+    return Solution({"vehicle-curve-eigenvalues": _upper(found.eigenvalues).tolist()}, time.process_time() - begin)
 
 
 def circles(tolerance: float) -> Solution:
@@ -328,6 +378,20 @@ REFERENCES = {
         1598.1365951954292,
         1578.090985032734,
     ),
+    "vehicle-curve-eigenvalues": (
+        -142.6290862994494,
+        0.0,
+        -135.7185182961846,
+        0.0,
+        -73.7562196659143,
+        181.22302756422042,
+        -71.70955313902829,
+        179.38979953194698,
+        -6.291386285928768,
+        3.6776421849827305,
+        -0.001725453365516205,
+        0.14544308470989062,
+    ),
     "vehicle-circle-steer": (
         0.02878537514716143,
         0.031168611473479903,
@@ -350,6 +414,10 @@ PROBLEMS = (
     Problem(
         "vehicle-step-steer-energy", STEP, BALANCE, "energy that is missing", "1", 0.0, step, error=1e-8,
         origin="closed form", model=SingleTrack,
+    ),
+    Problem(
+        "vehicle-curve-eigenvalues", STEP, SOURCE, f"eigenvalues in the curve, at {TIMES[-1]:g} s: re and im",
+        "1/s", REFERENCES["vehicle-curve-eigenvalues"], curve, error=1e-6, origin="computed", model=SingleTrack,
     ),
     Problem(
         "vehicle-circle-steer", CIRCLE, SOURCE, f"angle of the front wheel at {SPEEDS} m/s, radius {RADIUS:g} m", "rad",

@@ -10,7 +10,7 @@ import numpy as np
 
 from mbfmu.errors import ModelError
 
-_VALUE = re.compile(r"(?m)^\s*(REFERENCE_LINE_\w+|LONG_SECTION_V_\w+)\s*=\s*([-+.\deEdD]+)")
+_VALUE = re.compile(r"(?m)^\s*(REFERENCE_LINE_\w+|LONG_SECTION_V_\w+)[ \t]*=[ \t]*(\S*)")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -55,7 +55,7 @@ def read_crg(path: str | pathlib.Path) -> CRG:
     if len(parts) < 2:
         raise ModelError(f"{path}: has no line of $$$$ before its numbers; is the file cut short?")
     head = re.sub(r"(?m)(^\*.*$|!.*$)", "", parts[0])
-    road = {name: float(v.lower().replace("d", "e")) for name, v in _VALUE.findall(head)}
+    road = {name: _number(value, name, path) for name, value in _VALUE.findall(head)}
     kind = re.search(r"(?m)^\s*#:\s*(\w+)", head)
     if kind is None or kind[1].upper() not in ("LRFI", "LDFI"):
         raise ModelError(
@@ -105,14 +105,24 @@ def read_crg(path: str | pathlib.Path) -> CRG:
     return CRG(u, v, z, (x0 - u[0] * np.cos(heading), y0 - u[0] * np.sin(heading), heading))
 
 
+def _number(word: str, name: str, path: pathlib.Path) -> float:
+    try:
+        value = float(word.lower().replace("d", "e"))
+    except ValueError:
+        value = np.nan
+    if not abs(value) < 1e9:
+        raise ModelError(f"{path}: {name} = {word:.40}: expected a number, and no place further than 1e9 m")
+    return value
+
+
 def _sections(names: list[str], road: dict[str, float], path: pathlib.Path) -> np.ndarray:
     """Where the longitudinal sections are [m], from the right to the left."""
     count, step = len(names), road.get("LONG_SECTION_V_INCREMENT")
-    at = [re.search(r"v\s*=\s*([-+.\deE]+)", name) for name in names]
+    at = [re.search(r"v\s*=\s*(\S+)", name) for name in names]
     if count < 2:
         raise ModelError(f"{path}: has {count} channels of long sections; it needs two")
     if all(at):
-        v = np.array([float(found[1]) for found in at if found])
+        v = np.array([_number(found[1], name, path) for found, name in zip(at, names, strict=True) if found])
     elif step is not None:
         right = road.get("LONG_SECTION_V_RIGHT", -step * (count - 1) / 2)
         v = right + step * np.arange(count)
