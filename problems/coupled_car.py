@@ -110,10 +110,10 @@ def fmus() -> dict[str, pathlib.Path]:
 _FOLDER = tempfile.TemporaryDirectory()
 
 
-def whole() -> list[float]:
-    """Speed, yaw rate and speeds of the driven wheels at the end, of the whole."""
+def by_hand() -> dict[str, list[float]]:
+    """Speed, yaw rate and speeds of the driven wheels at the end, of the whole in one model."""
     found = simulate(WholeCar(), END, tolerance=1e-9, interval=END, outputs=OUTPUTS)
-    return [float(found[name][-1]) for name in OUTPUTS]
+    return {"vehicle-coupled": [float(found[name][-1]) for name in OUTPUTS]}
 
 
 def solve(tolerance: float) -> Solution:

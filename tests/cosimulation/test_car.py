@@ -26,6 +26,63 @@ def test_the_open_car_takes_torque_and_tells_motion() -> None:
         assert {variables[f"{side}.{name}"] for name in ("phi", "w", "a")} == {"output"}
 
 
+def car_in_a_bend() -> tuple[fmpy.fmi2.FMU2Slave, dict[str, int]]:
+    """The open car, after 0.2 s with its steering wheel turned and torque at a wheel."""
+    path = coupled_car.fmus()["car"]
+    description = fmpy.read_model_description(path)
+    car = fmpy.fmi2.FMU2Slave(
+        guid=description.guid, unzipDirectory=fmpy.extract(path), instanceName="car",
+        modelIdentifier=description.coSimulation.modelIdentifier,
+    )  # fmt: skip
+    places = {v.name: v.valueReference for v in description.modelVariables}
+    car.instantiate()
+    car.setupExperiment(startTime=0.0)
+    car.enterInitializationMode()
+    car.exitInitializationMode()
+    car.setReal([places["left.tau"]], [200.0])
+    for i in range(20):
+        car.doStep(i * 0.01, 0.01)
+    return car, places
+
+
+def test_the_open_car_goes_on_from_a_state_that_was_kept() -> None:
+    car, places = car_in_a_bend()
+    seen = [places[name] for name in ("car_v", "car_yawRate", "left.a", "right.w")]
+    kept, ends = car.getFMUState(), []
+    for _ in range(2):
+        car.setFMUState(kept)
+        car.setReal([places["left.tau"]], [300.0])
+        for i in range(20, 40):
+            car.doStep(i * 0.01, 0.01)
+        ends.append(car.getReal(seen))
+    car.freeFMUState(kept)
+    car.terminate()
+    car.freeInstance()
+    assert ends[0] == ends[1]
+    assert ends[0][1] > 0.1
+
+
+def test_the_open_car_tells_its_derivatives_in_a_bend() -> None:
+    """What the torque of one wheel does to the acceleration of both, beside differences."""
+    car, places = car_in_a_bend()
+    wanted, by = [places[f"{side}.a"] for side in ("left", "right")], [places["left.tau"]]
+
+    told, kept = car.getDirectionalDerivative(wanted, by, [1.0]), car.getFMUState()
+
+    def after(torque: float) -> np.ndarray:
+        car.setFMUState(kept)
+        car.setReal(by, [torque])
+        car.doStep(0.2, 1e-6)
+        return np.array(car.getReal(wanted))
+
+    differences = (after(210.0) - after(190.0)) / 20
+    car.freeFMUState(kept)
+    car.terminate()
+    car.freeInstance()
+    np.testing.assert_allclose(told, differences, rtol=2e-3)
+    assert told[0] > 0.3  # 1/J of a wheel, with less than its brake and its hub
+
+
 def stepped_by_hand(stop: float, slopes: bool) -> np.ndarray:
     """Speed and yaw rate at the end, stepped by a loop of one's own around FMPy, inputs held or with their slopes."""
     units = {}
