@@ -140,6 +140,7 @@ class Pulled(Assembly):
             self.connect(a, b)
 
 
+@pytest.mark.slow
 def test_the_same_tyre_on_the_other_side_is_its_mirror_image() -> None:
     left, right = (simulate(Pulled(*of), 0.01, interval=0.01) for of in (("left", 1), ("right", -1)))
     for name, sign in (("f_x", 1), ("f_y", -1), ("f_z", 1), ("m_x", -1), ("m_y", 1), ("m_z", -1), ("gamma", -1)):

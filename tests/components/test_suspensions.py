@@ -87,6 +87,7 @@ def orientation(kind: Callable[..., list[float]], s: vehicle.Suspension, unknown
     return Rotation.from_rotvec(found[:3]).as_matrix()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("left", [True, False])
 @pytest.mark.parametrize("kind", KINDS)
 def test_toe_and_camber_are_those_of_rigid_rods(kind: type[vehicle.Suspension], left: bool) -> None:
