@@ -89,8 +89,8 @@ _INNER = frozenset(
     {
         *("check_attributes", "check_connections", "check_values", "copy_obstacle", "free_joint"),
         *("free_joint_priority", "has_part", "is_animated", "is_composite", "is_fixed", "is_given", "lend", "original"),
-        *("own_words", "parameter", "plain_symbol", "see", "shape_of", "start", "switching_on", "symbol", "takes_attributes"),
-        *("ties_orientation", "title", "value_to", "variable", "where", "draw_own_shape", "folder"),
+        *("own_words", "parameter", "plain_symbol", "see", "shape_of", "start", "switching_on", "symbol"),
+        *("takes_attributes", "ties_orientation", "title", "value_to", "variable", "where", "draw_own_shape", "folder"),
         *("drops_connections", "draw_cylinder", "declarations"),
     }
 )

@@ -17,7 +17,7 @@ from mbfmu.dynamics.expressions.iterations import Iterations
 from mbfmu.dynamics.expressions.starts import Starts
 from mbfmu.dynamics.expressions.values import Iteration, Values, evaluated
 from mbfmu.dynamics.reading.components import components_of, connections_of
-from mbfmu.dynamics.reading.equation_context import Facts, evaluate
+from mbfmu.dynamics.reading.equation_context import Facts, Readings, evaluate
 from mbfmu.dynamics.reading.flatten import Flat, flatten
 from mbfmu.dynamics.reading.inputs import Inputs
 from mbfmu.dynamics.solving.accelerations import accelerations
@@ -31,7 +31,7 @@ from mbfmu.dynamics.structure.structure import Structure
 from mbfmu.dynamics.structure.topology import Topology, analyse
 from mbfmu.dynamics.structure.wanted import Wanted, settled
 from mbfmu.errors import ModelError
-from mbfmu.modeling import Assembly, Component, Parameter, Start
+from mbfmu.modeling import Assembly, Component, Parameter, RealOutput, Start, leaves
 from mbfmu.modeling import types as t
 
 
@@ -147,6 +147,64 @@ def test_reading_takes_components_and_connections_that_exist():
     assert [(scope.path, a.path, b.path) for scope, a, b in connections_of(components)] == [("", "load.p", "ground.p")]
     flat = flatten(components[""], components, connections_of(components))
     assert flat.connected == {"": frozenset(), "load": {"p"}, "ground": {"p"}}
+
+
+class Sampled(Component):
+    """Says how often its equations are run."""
+
+    k = Parameter(t.Real, 1.0, "Factor")
+    n = Parameter(t.Integer, 1, "Power")
+    y = RealOutput("Output")
+    runs = 0
+
+    def __init__(self, offset: object = 0.0, looks_at_itself: bool = False, **modifiers: object) -> None:
+        super().__init__(**modifiers)
+        self.offset, self.looks_at_itself = offset, looks_at_itself
+
+    def equations(self) -> None:
+        Sampled.runs += 1
+        if self.looks_at_itself:
+            assert self._component.where
+        self.y = self.k * self.time**self.n + self.offset
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "runs"),
+    [
+        ({"k": 2.0}, {"k": 3.0}, 1),
+        ({"n": 2}, {"n": 2, "offset": 0.0}, 1),
+        ({"n": 2}, {"n": 3}, 2),
+        ({"offset": 1.0}, {"offset": 2.0}, 2),
+        ({"offset": np.ones(1)}, {"offset": np.full(1, 2.0)}, 2),
+        ({"looks_at_itself": True}, {"looks_at_itself": True}, 2),
+    ],
+)
+def test_equations_are_run_once_for_components_that_they_ask_the_same_of(monkeypatch, first, second, runs):
+    monkeypatch.setattr(Sampled, "runs", 0)
+    one, other = Sampled(**first), Sampled(**second)
+    readings = Readings()
+    said = [readings.of(component, Facts()) for component in (one, other)]
+    assert Sampled.runs == runs
+    assert [behaviour.component for behaviour in said] == [one, other]
+    for behaviour in said:
+        expression = behaviour.own(behaviour.target(leaves.Value("y")).expressions[0])
+        own, time = behaviour.component.symbol("k"), behaviour.leaves[leaves.Time()]
+        value = ca.Function("y", [own, time], [expression])
+        k, power, offset = (np.ravel(x)[0] for x in (5.0, behaviour.component.n, behaviour.component.offset))
+        assert float(value(k, 2.0)) == k * 2.0**power + offset
+
+
+def test_equations_are_run_again_where_facts_or_surroundings_differ():
+    one, other = Body(m=1.0, r_CM=(0, 0, 0)), Body(m=2.0, r_CM=(1, 0, 0))
+    worlds = [World(), World()]
+    for component, world in zip((one, other), worlds, strict=True):
+        component.see({"world": world})
+    readings = Readings()
+    first, second = (readings.of(component, Facts()) for component in (one, other))
+    assert second.speaker is other  # another World, whose gravity may differ
+    other.see({"world": worlds[0]})
+    assert readings.of(other, Facts()).speaker is first.speaker is one
+    assert readings.of(other, Facts(holds_orientation=True)).speaker is other
 
 
 def test_the_frame_tree_alone_says_what_moves_freely():

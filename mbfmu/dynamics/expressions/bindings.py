@@ -66,7 +66,9 @@ class _Form:
         """What the binding gives for another component; None where it would read something else."""
         symbols = []
         for name, value in self.values.items():
-            if component.declarations[name].structural:
+            declaration = component.declarations[name]
+            assert isinstance(declaration, Parameter)
+            if declaration.structural:
                 if not _are_alike(value, component.value(name)):
                     return None
                 continue

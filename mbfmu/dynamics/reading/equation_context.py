@@ -137,11 +137,13 @@ class Said:
 
     @functools.cached_property
     def _function(self) -> tuple[ca.Function, tuple[str, ...], ca.SX]:
-        """They as a function of leaves, parameters, and other symbols, which the component sees around it; these two."""
+        """They as a function of leaves, parameters and symbols that the component sees around it; these two."""
         names, symbols = self.names, ca.symvar(self.column)
         parameter_of = {key: name for name, symbol in names.parameters.items() for key in hashes(elements(symbol))}
         parameters = tuple(dict.fromkeys(parameter_of[key] for key in hashes(symbols) if key in parameter_of))
-        around = stacked(s for s in symbols if not (s.element_hash() in names.leaf_of or s.element_hash() in parameter_of))
+        around = stacked(
+            s for s in symbols if not (s.element_hash() in names.leaf_of or s.element_hash() in parameter_of)
+        )
         arguments = [*(names.leaves[leaf] for leaf in self.leaves), *(names.parameters[name] for name in parameters)]
         free, expressions = around, self.expressions
         if not arguments:  # called with its own symbols, a function gives its own expressions
@@ -729,7 +731,7 @@ class Scope(Events):
         world = self._notes.component._outer_world
         if world is None:
             raise ModelError(
-                f"{self._notes.component.where}: {type(self._notes.component).__name__} needs a World in the assembly; "
+                f"{self._notes.where}: {type(self._notes.component).__name__} needs a World in the assembly; "
                 "add one, e.g. self.world = World()"
             )
         return world
@@ -770,7 +772,7 @@ class Scope(Events):
             frame = frames[1]
         if frame not in frames[1:]:
             raise ModelError(
-                f"{self._notes.component.where}: the equations of {type(self._notes.component).__name__} move {frame!r} relative "
+                f"{self._notes.where}: the equations of {type(self._notes.component).__name__} move {frame!r} relative "
                 f"to the first frame; name one of its other frames, which are {', '.join(frames[1:]) or 'none'}"
             )
         self._notes.once(frame not in self._notes.motions, f"the relative motion of {frame} twice")
@@ -783,7 +785,7 @@ class Scope(Events):
         for name, value in forces.items():
             if not isinstance(self._notes.component.declarations.get(name), Coordinate | Speed):
                 raise ModelError(
-                    f"{self._notes.component.where}: effort({name}=...) needs a declared Coordinate or Speed {name!r}, along "
+                    f"{self._notes.where}: effort({name}=...) needs a declared Coordinate or Speed {name!r}, along "
                     "which it acts"
                 )
             self._notes.assign(Effort(name), value)
@@ -801,7 +803,7 @@ class Scope(Events):
         for name in multipliers:
             if not isinstance(self._notes.component.declarations.get(name), Multiplier):
                 raise ModelError(
-                    f"{self._notes.component.where}: constrain({name!r}, ...) needs a declared Multiplier {name!r}, the "
+                    f"{self._notes.where}: constrain({name!r}, ...) needs a declared Multiplier {name!r}, the "
                     "force that keeps it"
                 )
         if position is not None:
@@ -833,7 +835,7 @@ class Scope(Events):
         """`value`, a scalar whose time derivative is taken to be `rate` wherever it is differentiated."""
         for given in (value, rate):
             if self._notes.column(given, "a value with a rate").numel() != 1:
-                raise ModelError(f"{self._notes.component.where}: with_rate({given!s:.40}) is of one value with one rate")
+                raise ModelError(f"{self._notes.where}: with_rate({given!s:.40}) is of one value with one rate")
         stated = Stated(sum(isinstance(leaf, Stated) for leaf in self._notes.leaves))
         self._notes.assign(stated, value)
         self._notes.assign(StatedRate(stated.index), rate)
@@ -872,7 +874,7 @@ class Scope(Events):
         expression = self._notes.sign(expression, "the condition of a switch")
         if expression.numel() != 1:
             raise ModelError(
-                f"{self._notes.component.where}: the condition of a switch has {expression.numel()} elements; it is one "
+                f"{self._notes.where}: the condition of a switch has {expression.numel()} elements; it is one "
                 "number, or one truth"
             )
         self._notes.switches.append(expression)
@@ -904,7 +906,7 @@ class Scope(Events):
         instant = self._notes.column(instant, "an instant")
         if any(is_truth(element, self._notes.is_boolean) for element in elements(instant)):
             raise ModelError(
-                f"{self._notes.component.where}: an instant is the comparison {instant!s:.60}; give the time at which it is"
+                f"{self._notes.where}: an instant is the comparison {instant!s:.60}; give the time at which it is"
             )
         self._notes.times.append(instant)
 
@@ -918,11 +920,11 @@ class Scope(Events):
         times = [self._notes.column(given, "a delay") for given in (time, time if longest is None else longest)]
         count = signal.numel()
         if any(given.numel() not in (1, count) for given in times):
-            raise ModelError(f"{self._notes.component.where}: a delay takes one time, or one for each element of the signal")
+            raise ModelError(f"{self._notes.where}: a delay takes one time, or one for each element of the signal")
         spread = [given if given.numel() == count else ca.repmat(given, count, 1) for given in times]
         if self._notes.leaves_in(spread[1]):
             raise ModelError(
-                f"{self._notes.component.where}: a delay varies, and nothing says how long it may become; give "
+                f"{self._notes.where}: a delay varies, and nothing says how long it may become; give "
                 "delay(signal, time, longest) a number or a parameter"
             )
         leaf = Delayed(len(self._notes.delays), count)
@@ -938,7 +940,7 @@ class Scope(Events):
             expression = self._notes.column(value, f"{name} energy")
             if expression.numel() != 1:
                 raise ModelError(
-                    f"{self._notes.component.where}: the {name} energy has {expression.numel()} elements; give their sum"
+                    f"{self._notes.where}: the {name} energy has {expression.numel()} elements; give their sum"
                 )
             self._notes.once(before.is_zero() or expression.is_zero(), f"{name} energy twice")
             self._notes.energies[name] = before + expression
@@ -1055,10 +1057,10 @@ def _set_in_scope(self: Any, name: str, value: Any) -> None:
     elif name in self._notes.component.ports():
         self._write(self._notes.component.ports()[name], value)
     elif name == "der":
-        raise ModelError(f"{self._notes.component.where}: der is reserved")
+        raise ModelError(f"{self._notes.where}: der is reserved")
     else:
         raise ModelError(
-            f"{self._notes.component.where}: the equations of {type(self._notes.component).__name__} assign "
+            f"{self._notes.where}: the equations of {type(self._notes.component).__name__} assign "
             f"{name!r}, which is not declared; declare it as a Variable, or use a local name"
         )
 

@@ -262,7 +262,7 @@ class Events:
         for leaf, *_ in self._notes.leaves_in(value):
             if not leaf.is_discrete and self._notes.base(leaf) == "Real":
                 raise ModelError(
-                    f"{self._notes.component.where}: change({value!s:.40}) asks of {leaf}, which moves between events, too; "
+                    f"{self._notes.where}: change({value!s:.40}) asks of {leaf}, which moves between events, too; "
                     "give a condition, or a value that events change"
                 )
         known = self._clauses.held(ca.SX.zeros(value.numel()), lambda before: value)
@@ -307,13 +307,13 @@ class Events:
             leaf = declaration.leaf(self._notes.component) if isinstance(declaration, DiscreteState) else None
             if not isinstance(leaf, leaves.DiscreteState):
                 raise ModelError(
-                    f"{self._notes.component.where}: when(..., {name}=...) needs a declared DiscreteState {name!r}; "
+                    f"{self._notes.where}: when(..., {name}=...) needs a declared DiscreteState {name!r}; "
                     "continuous states are set by reinit"
                 )
             given = self._notes.column(value, name)
             if given.numel() not in (1, leaf.size):
                 raise ModelError(
-                    f"{self._notes.component.where}: when gives {name} {given.numel()} elements, declared are {leaf.size}"
+                    f"{self._notes.where}: when gives {name} {given.numel()} elements, declared are {leaf.size}"
                 )
             self._clauses.give(leaf, active, given)
 
@@ -333,7 +333,7 @@ class Events:
             self._require_return(event, ", ".join(values))
         for name, value in values.items():
             if not isinstance(self._notes.component.declarations.get(name), Variable):
-                raise ModelError(f"{self._notes.component.where}: reinit(..., {name}=...) needs a declared variable {name!r}")
+                raise ModelError(f"{self._notes.where}: reinit(..., {name}=...) needs a declared variable {name!r}")
             self._clauses.resets.append(Reset(active, name, self._notes.column(value, name)))
 
     def impact(self, impulse: str, *, velocity: Any, restitution: Any, touching: Any, slow: Any) -> None:
@@ -353,14 +353,14 @@ class Events:
         declaration = self._notes.component.declarations.get(impulse)
         leaf = declaration.leaf(self._notes.component) if isinstance(declaration, Impulse) else None
         if not isinstance(leaf, leaves.Speed):
-            raise ModelError(f"{self._notes.component.where}: impact({impulse!r}, ...) needs a declared Impulse {impulse!r}")
+            raise ModelError(f"{self._notes.where}: impact({impulse!r}, ...) needs a declared Impulse {impulse!r}")
         given = {"velocity": velocity, "restitution": restitution, "touching": touching, "slow": slow}
         parts = []
         for name, value in given.items():
             part = self._notes.column(value, f"the {name} of an impact")
             if part.numel() not in (1, leaf.size):
                 raise ModelError(
-                    f"{self._notes.component.where}: the {name} of an impact has {part.numel()} elements, {impulse} has "
+                    f"{self._notes.where}: the {name} of an impact has {part.numel()} elements, {impulse} has "
                     f"{leaf.size}"
                 )
             parts.append(part if part.numel() == leaf.size else ca.repmat(part, leaf.size, 1))
@@ -396,17 +396,17 @@ class Events:
 
     def _check_given(self, values: dict[str, Any], word: str) -> None:
         if not values:
-            raise ModelError(f"{self._notes.component.where}: {word}(...) gives no value; add NAME=value, or leave it out")
+            raise ModelError(f"{self._notes.where}: {word}(...) gives no value; add NAME=value, or leave it out")
 
     def _check_message(self, message: Any, word: str) -> None:
         if not isinstance(message, str) or not all(c in "\n\t" or c.isprintable() for c in message):
             raise ModelError(
-                f"{self._notes.component.where}: the message {message!r:.60} of {word} is no readable text; say what happens"
+                f"{self._notes.where}: the message {message!r:.60} of {word} is no readable text; say what happens"
             )
 
     def _series(self, start: Any, interval: Any) -> tuple[ca.SX, ca.SX]:
         """Start and interval of sampling, checked; the interval is positive where it is used."""
-        where = f"{self._notes.component.where}: sample({start!s:.40}, {interval!s:.40})"
+        where = f"{self._notes.where}: sample({start!s:.40}, {interval!s:.40})"
         for value, what in ((start, "start"), (interval, "interval")):
             if isinstance(value, bool | np.bool_):
                 raise ModelError(f"{where}: its {what} is the truth {value}; give a time, in s")
@@ -484,7 +484,7 @@ class Events:
 
     def _any(self, events: Any) -> ca.SX:
         if not events:
-            raise ModelError(f"{self._notes.component.where}: no event is given; name one, as self.sample(start, interval)")
+            raise ModelError(f"{self._notes.where}: no event is given; name one, as self.sample(start, interval)")
         found = [self._event(event).active for event in events]
         active = found[0]
         for other in found[1:]:
@@ -504,23 +504,23 @@ class Events:
     def _condition(self, condition: Any) -> ca.SX:
         """A condition as 1 or 0 that changes at events only: comparisons become switches, signals are true from 0.5."""
         if isinstance(condition, Event):
-            raise ModelError(f"{self._notes.component.where}: an event is given where a condition is needed")
+            raise ModelError(f"{self._notes.where}: an event is given where a condition is needed")
         known = self._is_truth(condition)
         condition = self._notes.column(condition, "a condition")
         for element in condition.elements():
             self._notes.check_bounds(element, "a condition")
         if not known and self._is_number(condition):
             raise ModelError(
-                f"{self._notes.component.where}: a condition is the number {condition!s:.60}, whose sign says nothing here; "
+                f"{self._notes.where}: a condition is the number {condition!s:.60}, whose sign says nothing here; "
                 "give a comparison, such as self.u >= 1"
             )
         if condition.numel() != 1:
-            raise ModelError(f"{self._notes.component.where}: a condition has {condition.numel()} elements; it is one truth")
+            raise ModelError(f"{self._notes.where}: a condition has {condition.numel()} elements; it is one truth")
         if all(leaf.is_discrete for leaf, *_ in self._notes.leaves_in(condition)):
             return condition >= 0.5
         if not known and not condition.is_symbolic():
             raise ModelError(
-                f"{self._notes.component.where}: a condition is the number {condition!s:.60}, whose sign says nothing here; "
+                f"{self._notes.where}: a condition is the number {condition!s:.60}, whose sign says nothing here; "
                 "give a comparison, such as self.u >= 1"
             )
         return self._joined(condition)
@@ -532,7 +532,7 @@ class Events:
         )
         if known and float(condition) in (0.0, 1.0):
             raise ModelError(
-                f"{self._notes.component.where}: the event {condition!s:.40} never happens, since it does not change; give a "
+                f"{self._notes.where}: the event {condition!s:.40} never happens, since it does not change; give a "
                 "condition that does, such as self.u >= 1, or self.initial for the start"
             )
 
@@ -556,7 +556,7 @@ class Events:
             for operand in operands:
                 if self._is_number(operand):
                     raise ModelError(
-                        f"{self._notes.component.where}: the condition {value!s:.60} joins the number {operand!s:.60}; give "
+                        f"{self._notes.where}: the condition {value!s:.60} joins the number {operand!s:.60}; give "
                         "comparisons, such as self.u >= 1"
                     )
             waiting += operands
@@ -589,7 +589,7 @@ class Events:
         for leaf, *_ in self._notes.leaves_in(ca.vertcat(one, other)):
             if not (leaf.is_discrete or self._notes.base(leaf) in ("Integer", "Boolean")):
                 raise ModelError(
-                    f"{self._notes.component.where}: {one!s:.40} == {other!s:.40} compares what changes between events, "
+                    f"{self._notes.where}: {one!s:.40} == {other!s:.40} compares what changes between events, "
                     f"{leaf}, and would be true for an instant that no step meets; use <, <=, > or >="
                 )
         return self._located(0.5 - ca.fabs(one - other))

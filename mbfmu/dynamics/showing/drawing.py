@@ -189,8 +189,7 @@ class Drawing(Scope):
         for key, size in sizes.items():
             if taken[key].numel() != size:
                 raise ModelError(
-                    f"{self._notes.component.where}: the shape {name} has {taken[key].numel()} elements of {key}, "
-                    f"expected {size}"
+                    f"{self._notes.where}: the shape {name} has {taken[key].numel()} elements of {key}, expected {size}"
                 )
         return taken
 
@@ -238,7 +237,7 @@ class Drawing(Scope):
         elif len(given) == 4 and given[3] is not None:
             given[3:] = list(given[3])
         matrices = [_matrix(m) for m in given[: 6 if coloured else 3]]
-        where = f"{self._notes.component.where}: the surface {name}"
+        where = f"{self._notes.where}: the surface {name}"
         if len(matrices) != (6 if coloured else 3):
             raise ModelError(
                 f"{where} has {len(given)} matrices; it takes X, Y, Z" + (", red, green and blue" if coloured else "")

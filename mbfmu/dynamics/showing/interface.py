@@ -400,7 +400,7 @@ class Visible:
     def _add_rates(self, found: dict[str, ScalarVariable]) -> None:
         """Every state has its derivative among the variables: a declared one, or `der(state)`."""
         names = [str(e) for e in elements(self.formulation.vectors.x)]
-        rates = [
+        rates: list[Place] = [
             ("constant", 0) if rate.is_constant() else self.places.of[rate.element_hash()]
             for rate in elements(self.places.rates)
         ]

@@ -244,9 +244,7 @@ class MotionBeyond(Quantity):
             return Formula.combined(_R_BEYOND, a("r_0"), a("T"), rel("r"))
         if self.what == "v_0":
             return Formula.combined(_V_BEYOND, a("v_0"), a("T"), rel("v"), a("w"), rel("r"))
-        return Formula.combined(
-            _A_BEYOND, a("a_0"), a("T"), rel("a"), rel("r"), rel("v"), a("w"), a("z")
-        )
+        return Formula.combined(_A_BEYOND, a("a_0"), a("T"), rel("a"), rel("r"), rel("v"), a("w"), a("z"))
 
     def name(self, structure: Structure) -> str:
         return f"{self.what} beyond {self.edge.path}"
@@ -267,9 +265,7 @@ _VECTOR, _MATRIX = (3, 1), (3, 3)
 _W_BEYOND = Written(lambda T, w_a, w: T @ w_a + w, _MATRIX, _VECTOR, _VECTOR)
 _Z_BEYOND = Written(lambda T, z_a, z, w_a, w: T @ z_a + z + cross(T @ w_a, w), _MATRIX, *4 * [_VECTOR])
 _R_BEYOND = Written(lambda r_a, T_a, r: r_a + T_a.T @ r, _VECTOR, _MATRIX, _VECTOR)
-_V_BEYOND = Written(
-    lambda v_a, T_a, v, w_a, r: v_a + T_a.T @ (v + cross(w_a, r)), _VECTOR, _MATRIX, *3 * [_VECTOR]
-)
+_V_BEYOND = Written(lambda v_a, T_a, v, w_a, r: v_a + T_a.T @ (v + cross(w_a, r)), _VECTOR, _MATRIX, *3 * [_VECTOR])
 _A_BEYOND = Written(
     lambda a_a, T_a, *relative: a_a + T_a.T @ relative_acceleration(*relative), _VECTOR, _MATRIX, *5 * [_VECTOR]
 )
