@@ -58,9 +58,9 @@ ifdef OLDEST
 endif
 	@$(MAKE) -C build/versions test PYTHON=$(PYTHON) $(if $(OLDEST),PYTEST_ADDOPTS='-W default')
 
-lint: $(STUBS) build/typing/mbfmu
+lint: $(STUBS) build/typing
 	$(BIN)/ruff check .
-	cd build/typing && ../../$(BIN)/mypy --config-file ../../pyproject.toml -p mbfmu
+	cd build/typing && ../../$(BIN)/mypy --config-file ../../pyproject.toml -p mbfmu -p problems -p benchmarks
 	$(BIN)/codespell
 
 # The site, in build/site, with the live pages: warnings are errors; nothing is fetched from a network.
@@ -136,8 +136,10 @@ $(ZIG): $(READY)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check ziglang
 	@touch $@
 
-# Type checkers do not know package-dir: links show them the four folders as the one package that they install as.
-.PHONY: build/typing/mbfmu
-build/typing/mbfmu:
-	@rm -rf $@ && mkdir -p $@
-	@ln -s $(CURDIR)/mbfmu/* $(CURDIR)/components $(CURDIR)/fmus $(CURDIR)/templates $@/
+# Type checkers do not know package-dir: links show them the four folders as the one package that they install as, and
+# beside it what is not installed.
+.PHONY: build/typing
+build/typing:
+	@rm -rf $@ && mkdir -p $@/mbfmu
+	@ln -s $(CURDIR)/mbfmu/* $(CURDIR)/components $(CURDIR)/fmus $(CURDIR)/templates $@/mbfmu/
+	@ln -s $(CURDIR)/problems $(CURDIR)/benchmarks $@/

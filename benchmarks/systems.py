@@ -65,22 +65,28 @@ def measure(folder: pathlib.Path) -> Iterator[dict[str, Any]]:
 
 
 def _masters(structure: SystemStructure, package: pathlib.Path) -> Iterator[tuple[str, Run, tuple[float, ...]]]:
-    def ours(**options: Any) -> tuple[np.ndarray, np.ndarray, int]:
-        result = cosimulate(structure, stop_time=STOP, outputs=[SPEED], **options)
-        return result.time, result[SPEED], result.account.calls
+    def ours(of: str, **given: Any) -> Run:
+        def run(value: float) -> tuple[np.ndarray, np.ndarray, int]:
+            options: dict[str, Any] = {of: value, **given}
+            result = cosimulate(structure, stop_time=STOP, outputs=[SPEED], **options)
+            return result.time, result[SPEED], result.account.calls
+
+        return run
+
+    def theirs(peer: Callable[..., tuple[np.ndarray, np.ndarray, int]]) -> Run:
+        return lambda h: peer(package, h, int(scalar.variable.valueReference), round(STOP / h))
 
     for scheme in ("jacobi", "gauss-seidel"):
-        yield f"to a tolerance, {scheme}", lambda t, s=scheme: ours(tolerance=t, scheme=s), TOLERANCES
+        yield f"to a tolerance, {scheme}", ours("tolerance", scheme=scheme), TOLERANCES
     for inputs in ("hold", "tangent"):
-        run = lambda h, i=inputs: ours(step=h, inputs=i, tolerance=TIGHT)  # noqa: E731
-        yield f"fixed steps, jacobi, {inputs}", run, STEPS
+        yield f"fixed steps, jacobi, {inputs}", ours("step", inputs=inputs, tolerance=TIGHT), STEPS
     (scalar,) = structure.scalars(*SPEED.split(".", 1))
     for title, peer in (("libcosim", _libcosim), ("ecos", _ecos)):
         try:
             peer(package, STEPS[0], int(scalar.variable.valueReference), 1)
         except ImportError:
             continue
-        yield title, lambda h, p=peer: p(package, h, int(scalar.variable.valueReference), round(STOP / h)), STEPS
+        yield title, theirs(peer), STEPS
 
 
 def _libcosim(package: pathlib.Path, step: float, reference: int, count: int) -> tuple[np.ndarray, np.ndarray, int]:
@@ -134,7 +140,7 @@ class Link(Assembly):
             last = spring.flange_b
         self.wall = rotational.Fixed()
         self.connect(last, self.wall.flange)
-        self.output(self.inertia9.phi, "y")  # type: ignore[attr-defined]
+        self.output(self.inertia9.phi, "y")
 
 
 class Hub(Assembly):
@@ -191,7 +197,7 @@ def _by_threads(folder: pathlib.Path) -> Iterator[dict[str, Any]]:
             seconds[threads] = min(wall for wall, _, _ in spent)
             work[threads] = min(((leading, others) for _, leading, others in spent), key=sum)
             found.append(np.column_stack([result[name] for name in result]))
-        if not np.array_equal(*found):
+        if not np.array_equal(found[0], found[1]):
             raise AssertionError(f"{title}: results differ by threads")
         yield {"title": f"{COUNT} in a {title}", "seconds": seconds, "work": work}
 

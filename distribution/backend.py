@@ -10,6 +10,7 @@ component of FMUs made where its module is (mbfmu/runtime/component.py).
 
 from __future__ import annotations
 
+import os
 import pathlib
 import shutil
 import sys
@@ -27,6 +28,9 @@ from mbfmu.runtime import component
 from mbfmu.runtime.build import LIBRARIES, build_libraries, is_current
 from mbfmu.runtime.compilers import EXTENSIONS, PLATFORMS, find_compiler, find_zig, host_platform
 from mbfmu.scene import bundle
+
+#: Of files in wheels where SOURCE_DATE_EPOCH says nothing else: the first that archives know, 1980-01-01.
+FIRST_DATE = "315532800"
 
 __all__ = [
     "build_editable",
@@ -107,6 +111,8 @@ def build_wheel(wheel_directory: str, config_settings: Settings = None, metadata
     # setuptools leaves there what an earlier build put there, also what the sources do not have any more.
     for remains in pathlib.Path("build").glob("lib*"):
         shutil.rmtree(remains)
+    # Files would have the dates at which they were checked out: the same sources make the same bytes on any day.
+    os.environ.setdefault("SOURCE_DATE_EPOCH", FIRST_DATE)
     return build_meta.build_wheel(wheel_directory, config_settings, metadata_directory)
 
 

@@ -10,8 +10,9 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from mbfmu.components import Beam, Body, FiniteSegmentBeam, Prismatic, Revolute, World
+from mbfmu.components import Body, Prismatic, Revolute, World
 from mbfmu.components.blocks import Constant
+from mbfmu.components.flexible import Beam, FiniteSegmentBeam
 from mbfmu.components.flexible.floating_frame import Flexibility, Integrals, PartialFlexibleBody
 from mbfmu.components.forces import WorldForce
 from mbfmu.components.parts import FixedTranslation

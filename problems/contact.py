@@ -187,7 +187,7 @@ def pendulum(t: float) -> float:
     """Angle [rad] of one ball that swings freely: sin(phi/2) = k sn(K - omega t), k = sin(RAISED/2)."""
     # Moments of inertia of a Body are 1e-3 kg.m2 unless given
     m = math.sin(RAISED / 2) ** 2
-    sn = special.ellipj(special.ellipk(m) - OMEGA * t, m)[0]
+    sn = special.ellipj(float(special.ellipk(m)) - OMEGA * t, m)[0]
     return 2 * math.asin(math.sqrt(m) * sn)
 
 
@@ -270,7 +270,7 @@ class AtWall(Assembly):
         self.world = World(g=G, n=(0, 0, -1))
         for i, phi in enumerate((START[0], START[1] - START[0])):
             joint = Revolute(n=(0, -1, 0), phi=Start(phi, fixed=True), w=Start(0.0, fixed=True))
-            joint = self.add(f"joint{i + 1}", joint)
+            self.add(f"joint{i + 1}", joint)
             rod = self.add(f"rod{i + 1}", FixedTranslation(r=(0, 0, -ROD)))
             J = ROD**2 / 12
             body = self.add(f"body{i + 1}", Body(m=1.0, r_CM=(0, 0, -ROD / 2), I_11=J, I_22=J, I_33=1e-6))
@@ -535,7 +535,7 @@ PROBLEMS = (
         solve_at_wall,
         error=1e-6,
         model=AtWall,
-        **_COMMON | {"origin": "computed"},
+        **{**_COMMON, "origin": "computed"},
     ),
     Problem(
         "contact-rolling-sphere-time",

@@ -7,6 +7,7 @@ import math
 import pathlib
 import tempfile
 import time
+from typing import Any
 
 import numpy as np
 from scipy.integrate import solve_ivp
@@ -317,7 +318,7 @@ def by_hand() -> dict[str, list[float]]:
     return {"coupling-differential": 2 * wheel_speeds(END)}
 
 
-_COMMON = {"source": SOURCE, "tolerance": 1e-6, "tolerances": (1e-4, 1e-5, 1e-6)}
+_COMMON: dict[str, Any] = {"source": SOURCE, "tolerance": 1e-6, "tolerances": (1e-4, 1e-5, 1e-6)}
 
 
 def _swing(inertia: float) -> list[float]:

@@ -12,6 +12,7 @@ import numpy as np
 from mbfmu.modeling import Assembly
 
 Value = float | Sequence[float]
+Origin = Literal["published", "closed form", "computed"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -57,7 +58,7 @@ class Problem:
     reference: Value
     solve: Callable[[float], Solution] = dataclasses.field(repr=False)
     error: float
-    origin: Literal["published", "closed form", "computed"] = "published"
+    origin: Origin = "published"
     tolerance: float = 1e-10
     tolerances: tuple[float, ...] = (1e-6, 1e-8, 1e-10)
     model: Callable[[], Assembly] | None = dataclasses.field(default=None, repr=False)

@@ -21,7 +21,7 @@ from mbfmu.components.parts import FixedRotation
 from mbfmu.dynamics import System
 from mbfmu.modeling import Assembly, Start
 from problems.motion import motion
-from problems.problem import Problem, Solution
+from problems.problem import Origin, Problem, Solution, Value
 
 TITLE = "Slider-crank in space"
 SOURCE = (
@@ -101,7 +101,7 @@ def solve(tolerance: float) -> Solution:
     x, phi, w = (found.values[name] for name in names)
     inertia, height = _of_angle(float(phi[-1]))[1:3]
     start = _of_angle(0.0)
-    values = {
+    values: dict[str, Value] = {
         "slider-crank-space-places": [float(v) for v in x[1:]],
         "slider-crank-space-x": float(x[-1]),
         "slider-crank-space-angle": float(phi[-1]),
@@ -143,15 +143,17 @@ def by_hand() -> dict[str, float]:
     return {"slider-crank-space-x": _of_angle(q)[0], "slider-crank-space-angle": q}
 
 
+_ROWS: tuple[tuple[str, str, str, str, Value, float, Origin], ...] = (
+    ("places", PUBLISHED, "slider at 0.5, 1, 2, 3, 4 and 5 s, as published", "m", PLACES, 1e-4, "published"),
+    ("x", "", f"slider at {END:g} s", "m", 0.2407195737301341, 1e-9, "computed"),
+    ("angle", "", f"angle of the crank at {END:g} s", "rad", 54.33333216830316, 1e-8, "computed"),
+    ("energy", "", f"energy gained or lost in {END:g} s", "J", 0.0, 1e-9, "closed form"),
+)
+
 PROBLEMS = tuple(
     Problem(
         f"slider-crank-space-{name}", TITLE, SOURCE + suffix, quantity, unit, reference, solve, error,
         origin=origin, model=SliderCrank,
     )
-    for name, suffix, quantity, unit, reference, error, origin in (
-        ("places", PUBLISHED, "slider at 0.5, 1, 2, 3, 4 and 5 s, as published", "m", PLACES, 1e-4, "published"),
-        ("x", "", f"slider at {END:g} s", "m", 0.2407195737301341, 1e-9, "computed"),
-        ("angle", "", f"angle of the crank at {END:g} s", "rad", 54.33333216830316, 1e-8, "computed"),
-        ("energy", "", f"energy gained or lost in {END:g} s", "J", 0.0, 1e-9, "closed form"),
-    )
+    for name, suffix, quantity, unit, reference, error, origin in _ROWS
 )  # fmt: skip

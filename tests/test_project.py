@@ -84,6 +84,7 @@ def test_a_wheel_holds_every_file_and_the_library_of_this_machine(
     assert re.fullmatch(r"mbfmu-[\d.]+-py3-none-(?!any)\w+\.whl", name)
     with zipfile.ZipFile(tmp_path / name) as wheel:
         held = set(wheel.namelist())
+        assert {entry.date_time for entry in wheel.infolist()} == {(1980, 1, 1, 0, 0, 0)}  # the same bytes on any day
         wheel.extractall(tmp_path / "installed")
     assert {installed_name(path, root) for path in shipped(root)} - held == set()
     assert "mbfmu/components/joints/elementary.pyi" in held

@@ -116,9 +116,7 @@ def runs(mechanism: Mechanism, q: np.ndarray, v: np.ndarray) -> Callable[[float]
     return run
 
 
-def rollouts(
-    mechanism: Mechanism, q: np.ndarray, v: np.ndarray, step: float, count: int
-) -> Callable[[], np.ndarray]:
+def rollouts(mechanism: Mechanism, q: np.ndarray, v: np.ndarray, step: float, count: int) -> Callable[[], np.ndarray]:
     """Return a call of mujoco.rollout in one thread: `count` equal runs, and the coordinates at the end of the last."""
     compiled = model(mechanism, step)
     data = mujoco.MjData(compiled)

@@ -7,7 +7,7 @@ closed by constraints with Baumgarte's terms.
 from __future__ import annotations
 
 import dataclasses
-import functools
+import importlib.metadata
 import os
 import pathlib
 import shutil
@@ -41,7 +41,7 @@ PROXIMAL = (1e-10, 20)
 LONGEST = 10.0
 
 #: Runge-Kutta pairs of a run: the quickest counts.
-PAIRS: tuple[type[RK45], ...] = (DOP853, RK45)
+PAIRS: tuple[type[Any], ...] = (DOP853, RK45)
 
 _JOINTS = {
     (False, 0): pin.JointModelRX,
@@ -82,7 +82,7 @@ def program(folder: pathlib.Path) -> pathlib.Path | None:
         subprocess.run([compiler, *FLAGS, *includes, str(source), "-o", str(made), *libraries], check=True)
         return made.read_bytes()
 
-    words = [*FLAGS, compiler, str(prefix), pin.__version__, casadi.__version__, _processor()]
+    words = [*FLAGS, compiler, str(prefix), pin.__version__, importlib.metadata.version("casadi"), _processor()]
     made.write_bytes(cached([source.read_bytes(), *(word.encode() for word in words)], make))
     made.chmod(0o755)
     return made
@@ -119,7 +119,7 @@ def runs_from_cpp(
     q: np.ndarray,
     v: np.ndarray,
     way: tuple[str, float],
-    pair: type[RK45],
+    pair: type[Any],
 ) -> Callable[[float], tuple[float, np.ndarray]]:
     """Return, for a tolerance, the CPU time of a run from C++, s, and the coordinates at its end.
 
@@ -187,8 +187,7 @@ def _words(mechanism: Mechanism, q: np.ndarray, v: np.ndarray, way: tuple[str, f
         yield from map(float, vector)
 
 
-@functools.cache
-def _tableau(pair: type[RK45]) -> list[float]:
+def _tableau(pair: type[Any]) -> list[float]:
     """An embedded pair of SciPy's in the program's terms."""
     stages = pair.n_stages
     a = np.zeros((stages, stages))

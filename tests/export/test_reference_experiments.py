@@ -54,13 +54,14 @@ def by_ten_lines(path: pathlib.Path, folder: pathlib.Path) -> float:
         output=files["References"].dtype.names[1:],
     )  # fmt: skip
     expected, at = files["References"], np.searchsorted(found["time"], files["References"]["time"] - 1e-9)
-    pairs = [(found[name][at], expected[name]) for name in expected.dtype.names[1:]]
+    # FMPy reads an array of one element as a number
+    pairs = [(found[name][at].reshape(expected[name].shape), expected[name]) for name in expected.dtype.names[1:]]
     return max(float(np.abs(one - other).max() / max(np.abs(other).max(), 1e-3)) for one, other in pairs)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("fmi", [2, 3])
-@pytest.mark.parametrize("name", ["pendulum", "planar_four_bar"])
+@pytest.mark.parametrize("name", ["cam_follower", "planar_four_bar"])
 def test_fmpy_repeats_an_experiment_of_the_gallery_from_its_file(tmp_path, name, fmi):
     path = build(assemblies()[name](), tmp_path, fmi=fmi, equations="interpreted", experiment=True)
     assert by_ten_lines(path, tmp_path / "unpacked") < 1e-4

@@ -158,7 +158,7 @@ def measure(name: str, programs: dict[str, pathlib.Path], kinds: Sequence[str]) 
 
 
 def table(results: dict[str, dict[str, float | str]]) -> str:
-    """The rows of docs/fmu.md, and what does not run."""
+    """The rows of docs/fmu.md, and below them what does not run."""
     kinds = sorted({kind for row in results.values() for kind in row})
     lines = ["| | largest difference | models |", "|---|---|---|"]
     for kind in kinds:
