@@ -1,4 +1,4 @@
-"""ModalBody: a body of a finite-element program, by its matrices or a SID file, with few shapes in a floating frame."""
+"""ModalBody: a body of finite elements, by a mesh, matrices or a SID file, with few shapes in a floating frame."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ import numpy as np
 import scipy
 
 from mbfmu.components.flexible import sid
+from mbfmu.components.flexible.finite_elements import FiniteElements, Material, Patch, read_mesh, solver
 from mbfmu.components.flexible.floating_frame import Flexibility, Integrals, PartialFlexibleBody
 from mbfmu.errors import ModelError
 from mbfmu.frames import Orientation, axes_rotations
@@ -54,11 +55,9 @@ class Reduced:
         return ca.densify(u), ca.densify(turn)
 
 
-def interfaces(text: str) -> tuple[tuple[int, ...], ...]:
-    """Numbers of nodes, those of one interface separated by blanks, interfaces by `;`."""
-    return tuple(
-        tuple(int(word) for word in re.split(r"[\s,]+", part.strip())) for part in text.split(";") if part.strip()
-    )
+def interfaces(text: str) -> tuple[tuple[str, ...], ...]:
+    """Numbers of nodes, or names, those of one interface separated by blanks, interfaces by `;`."""
+    return tuple(tuple(re.split(r"[\s,]+", part.strip())) for part in text.split(";") if part.strip())
 
 
 @functools.lru_cache(maxsize=16)
@@ -100,8 +99,8 @@ def _file(where: str, file: str, read: Any) -> Any:
 
 
 def reduced(
-    where: str, mass: Any, stiffness: Any, nodes: dict[int, np.ndarray], held: tuple[int, ...],
-    attached: tuple[tuple[int, ...], ...], modes: int, f_max: float,
+    where: str, body: FiniteElements, held: tuple[tuple[str, ...], ...], attached: tuple[tuple[str, ...], ...],
+    modes: int, f_max: float,
 ) -> Reduced:  # fmt: skip
     """Reduce a body of finite elements with three displacements for each node.
 
@@ -110,10 +109,9 @@ def reduced(
 
     Args:
         where: how messages call the body.
-        mass, stiffness: sparse matrices [3 k, 3 k], by nodes in their order, then by directions.
-        nodes: places of the k nodes, in the directions of frame_a, by number [m].
-        held: nodes that move with frame_a; their mean is its origin.
-        attached: nodes of each interface.
+        body: its matrices and nodes, in the directions of frame_a.
+        held: nodes that move with frame_a, or names of surfaces; their mean is its origin.
+        attached: nodes, or the name of a surface, of each interface.
         modes: number of modes.
         f_max: modes above this frequency are left out [Hz].
 
@@ -121,11 +119,12 @@ def reduced(
         ModelError: matrices that are not symmetric, not positive, of another size, nodes that do not exist, a body that
             is not held, masses in other units.
     """
-    size = 3 * len(nodes)
+    mass, stiffness, places = body.mass, body.stiffness, body.places
+    size = 3 * len(places)
     for name, matrix in (("massFile", mass), ("stiffnessFile", stiffness)):
         if matrix.shape != (size, size):
             raise ModelError(
-                f"{where}.{name}: has {matrix.shape[0]} x {matrix.shape[1]} entries, and {len(nodes)} nodes need "
+                f"{where}.{name}: has {matrix.shape[0]} x {matrix.shape[1]} entries, and {len(places)} nodes need "
                 f"{size} x {size}: three displacements for each node, in the order of nodeFile; condense others"
             )
         largest = abs(matrix).max()
@@ -135,15 +134,16 @@ def reduced(
                 f"{where}.{name}: is not symmetric, entries differ by {apart:g} of {largest:g}; write the whole "
                 "matrix, or `symmetric` into the head of its lower half"
             )
-    order = {number: k for k, number in enumerate(nodes)}
-    for number in (*held, *(number for one in attached for number in one)):
-        if number not in order:
-            raise ModelError(
-                f"{where}: there is no node {number} in nodeFile, whose {len(nodes)} nodes are up to {max(nodes)}"
-            )
-    places = np.array(list(nodes.values()))
-    origin = places[[order[number] for number in held]].mean(axis=0) if held else np.zeros(3)
-    places = places - origin
+    patches: dict[str, list[Patch]] = {}
+    for name, asked in (("held", held), ("attached", attached)):
+        try:
+            patches[name] = [body.patch(words) for words in asked]
+        except ValueError as error:
+            raise ModelError(f"{where}.{name}: {error}") from None
+    standing = np.unique(np.concatenate([np.zeros(0, dtype=int), *(patch.nodes for patch in patches["held"])]))
+    if held:
+        middles = np.array([patch.middle(places) for patch in patches["held"]])
+        places = places - np.average(middles, axis=0, weights=[patch.weights.sum() for patch in patches["held"]])
     directions = [mass[k::3, k::3] for k in range(3)]
     mixed = max(abs(mass[i::3, j::3]).max() for i in range(3) for j in range(3) if i != j)
     if (
@@ -173,31 +173,26 @@ def reduced(
             f"{where}.stiffnessFile: a rigid motion meets {force:g} N for each m; write the stiffness of the free "
             "body, without supports, with nodes in the order and directions of nodeFile"
         )
-    fixed = np.array([3 * order[number] + k for number in held for k in range(3)], dtype=int)
+    fixed = (3 * standing[:, None] + np.arange(3)).ravel()
     if np.linalg.matrix_rank(rigid[fixed]) < 6:
         raise ModelError(
-            f"{where}.held = {list(held)}: holds no rigid body; name three nodes at least that are not on one line"
+            f"{where}.held = {'; '.join(map(' '.join, held))!r}: holds no rigid body; name a surface, or three nodes "
+            "at least that are not on one line"
         )
     free = np.setdiff1d(np.arange(size), fixed)
     K, M = stiffness[free][:, free].tocsc(), mass[free][:, free].tocsc()
-    solve = scipy.sparse.linalg.splu(K).solve
+    solve = solver(K)
     loads, ports = [], []
-    for one in attached:
-        at = np.array([order[number] for number in one])
-        middle = places[at].mean(axis=0)
-        fit = np.zeros((3 * len(at), 6))  # the rigid motion that fits the displacements of the nodes best
-        for k in range(3):
-            fit[k::3, k] = 1.0
-            fit[:, 3 + k] = np.cross(np.eye(3)[k], places[at] - middle).ravel()
-        mean = np.linalg.pinv(fit, rcond=1e-9)
-        spread = np.zeros((6, size))
-        spread[:, np.repeat(3 * at, 3) + np.tile(np.arange(3), len(at))] = mean
-        ports.append((middle, spread))
+    for patch in patches["attached"]:
+        spread = patch.motion(places)
+        ports.append((patch.middle(places), spread))
         loads += [row[free] for row in spread if np.abs(row[free]).max(initial=0.0) > 0]
     count = min(modes, len(free) - 2)
     shapes = [solve(load) for load in loads]
     if count:
-        values, vectors = scipy.sparse.linalg.eigsh(K, count, M, sigma=0.0, v0=np.ones(len(free)))
+        values, vectors = scipy.sparse.linalg.eigsh(
+            K, count, M, sigma=0.0, v0=np.ones(len(free)), OPinv=scipy.sparse.linalg.LinearOperator(K.shape, solve)
+        )
         if values.min() <= 0:
             raise ModelError(
                 f"{where}.stiffnessFile: is not positive, its least eigenvalue is {values.min():g}; check its units"
@@ -236,7 +231,7 @@ def reduced(
     )
 
 
-def of_sid(where: str, found: sid.SID, attached: tuple[tuple[int, ...], ...]) -> Reduced:
+def of_sid(where: str, found: sid.SID, attached: tuple[tuple[str, ...], ...]) -> Reduced:
     """The body of a SID file, with a node for each interface.
 
     Raises:
@@ -248,12 +243,12 @@ def of_sid(where: str, found: sid.SID, attached: tuple[tuple[int, ...], ...]) ->
         raise ModelError(f"{where}.fileName: {error}") from error
     nodes = []
     for one in attached:
-        if len(one) != 1 or one[0] not in found.nodes:
+        if len(one) != 1 or not one[0].isdigit() or int(one[0]) not in found.nodes:
             raise ModelError(
-                f"{where}.attached: {' '.join(map(str, one))} is no node of the file; an interface is one of "
+                f"{where}.attached: {' '.join(one)} is no node of the file; an interface is one of "
                 f"{', '.join(map(str, list(found.nodes)[:12]))}"
             )
-        node = found.nodes[one[0]]
+        node = found.nodes[int(one[0])]
         if node.turned():
             raise ModelError(
                 f"{where}.attached: node {one[0]} has other directions than the body (AP), which is not taken; write "
@@ -274,15 +269,20 @@ def _read_sid(file: str, changed: float) -> sid.SID:
 
 
 class ModalBody(PartialFlexibleBody):
-    """Body of finite elements, by a SID file, or by its mass and stiffness matrices, reduced to few shapes.
+    """Body of finite elements, by a SID file, a mesh, or mass and stiffness matrices, reduced to few shapes.
 
     A SID file (Standard Input Data) has the shapes, all their couplings, geometric stiffening and damping; frame_a is
     its frame of reference, and each interface is a node.
 
+    Or a mesh of tetrahedra (gmsh's .msh, Abaqus' .inp) and the material tell the body; displacements are quadratic in
+    each tetrahedron. Interfaces are surfaces with names: physical groups of gmsh, sets of nodes in Abaqus.
+
     Or matrices are Matrix Market files of the free body, with the displacements along x, y and z of each node; nodes
-    are listed in a text file, in the order of the matrices, each with number and place. frame_a is fixed to the nodes
-    `held`, in their mean, with the directions of the file. Interfaces follow the mean of their nodes. Displacements are
-    small in frame_a; such a body does not stiffen under loads.
+    are listed in a text file, in the order of the matrices, each with number and place.
+
+    frame_a is fixed to the nodes or surfaces `held`, in their mean, with the directions of the file. Interfaces follow
+    the mean of their nodes, or of their surface by area. Displacements are small in frame_a; such a body, from a mesh
+    or matrices, does not stiffen under loads.
     """
 
     modelica_name = "FlexibleBodies.ModalBody"
@@ -291,46 +291,76 @@ class ModalBody(PartialFlexibleBody):
     massFile = Parameter(_Text, "", "Matrix Market file of the mass matrix [kg]")
     stiffnessFile = Parameter(_Text, "", "Matrix Market file of the stiffness matrix [N/m]")
     nodeFile = Parameter(_Text, "", "Text file of nodes: number, x, y, z [m]")
-    held = Parameter(t.Integer, (), "Numbers of the nodes that are fixed to frame_a", shape=None, min=0)
-    attached = Parameter(_Text, "", "Numbers of the nodes of frame[1]; of frame[2]; ... as in '12 13 14; 57'")
+    meshFile = Parameter(_Text, "", "Mesh of tetrahedra: .msh of gmsh, or .inp of Abaqus")
+    meshUnit = Parameter(t.Length, 1.0, "Length of the unit of the mesh: 0.001 of mm", min=1e-12, structural=True)
+    E = Parameter(t.Type("Modulus", unit="Pa"), 2.1e11, "Young's modulus, of a mesh", min=1e-9, structural=True)
+    nu = Parameter(t.Dimensionless, 0.3, "Poisson's ratio, of a mesh", min=-0.999, max=0.499, structural=True)
+    density = Parameter(t.Density, 7850.0, "Density, of a mesh", min=1e-9, structural=True)
+    held = Parameter(_Text, "", "Nodes that are fixed to frame_a, as in '1 2 3', or names of surfaces: 'base; foot'")
+    attached = Parameter(_Text, "", "Nodes of frame[1]; of frame[2]; ... as in '12 13 14; 57', or names of surfaces")
     nModes = Parameter(
-        t.Integer, 6, "Number of modes of matrices, beside the deflections by loads at interfaces", min=0
+        t.Integer, 6, "Number of modes of matrices or a mesh, beside the deflections by loads at interfaces", min=0
     )
     f_max = Parameter(t.Frequency, 1e30, "Modes above this frequency are left out [Hz]", min=0, structural=True)
     frame = Frames("Interface", size=lambda self: len(self._attached()))
     m = Final(t.Mass, lambda self: self.flexibility().integrals.m, "Mass of the body", structural=True)
 
-    def _attached(self) -> tuple[tuple[int, ...], ...]:
-        try:
-            return interfaces(str(self.value("attached") if not hasattr(self, "_notes") else self.attached))
-        except ValueError:
+    def _attached(self) -> tuple[tuple[str, ...], ...]:
+        return interfaces(str(self.value("attached") if not hasattr(self, "_notes") else self.attached))
+
+    @property
+    def _called(self) -> str:
+        """How messages call it, also inside equations."""
+        return str(self.where if not hasattr(self, "_component") else self._component.where)
+
+    def _files(self) -> dict[str, str]:
+        """Parameter -> file, for the way that it is given.
+
+        Raises:
+            ModelError: it is given in no way, or in several.
+        """
+        ways = (("fileName",), ("meshFile",), ("massFile", "stiffnessFile", "nodeFile"))
+        given = [{name: str(getattr(self, name)) for name in way} for way in ways]
+        used = [files for files in given if any(files.values())]
+        if len(used) != 1 or not all(used[0].values()):
             raise ModelError(
-                f"{self.where}.attached = {self.value('attached')!r}: give numbers of nodes, as in '12 13 14; 57'"
-            ) from None
+                f"{self._called}: give fileName, a SID file, or meshFile, or massFile, stiffnessFile and nodeFile, not "
+                "some of several"
+            )
+        return used[0]
+
+    def finite_elements(self) -> FiniteElements:
+        """Its matrices, of a body from a mesh or from matrices.
+
+        Raises:
+            ModelError: a file cannot be read, or is not what it should be.
+        """
+        files = self._files()
+        if "meshFile" in files:
+            material = Material(float(self.E), float(self.nu), float(self.density))
+            read = functools.partial(read_mesh, material=material, scale=float(self.meshUnit))
+            found: FiniteElements = _file(f"{self._called}.meshFile", files["meshFile"], read)
+            return found
+        reads = {"massFile": _read_matrix, "stiffnessFile": _read_matrix, "nodeFile": _read_nodes}
+        mass, stiffness, nodes = (_file(f"{self._called}.{name}", file, reads[name]) for name, file in files.items())
+        order = {number: k for k, number in enumerate(nodes)}
+        return FiniteElements(mass, stiffness, np.array(list(nodes.values())), order)
 
     def reduction(self) -> Reduced:
         """Its shapes."""
-        where = self.where if not hasattr(self, "_component") else self._component.where
-        files = (self.massFile, self.stiffnessFile, self.nodeFile)
-        if bool(self.fileName) == any(files) or (any(files) and not all(files)):
-            raise ModelError(
-                f"{where}: give fileName, a SID file, or massFile, stiffnessFile and nodeFile, not some of both"
-            )
-        if self.fileName:
-            found = _file(f"{where}.fileName", self.fileName, _read_sid)
-            key = (self.fileName, os.stat(self.fileName).st_mtime, self._attached())
-            if key not in _REDUCED:
-                _REDUCED[key] = of_sid(where, found, self._attached())
-            return _REDUCED[key]
-        mass, stiffness = (
-            _file(f"{where}.{name}", file, _read_matrix)
-            for name, file in zip(("massFile", "stiffnessFile"), files, strict=False)
-        )
-        nodes = _file(f"{where}.nodeFile", self.nodeFile, _read_nodes)
-        held = tuple(int(number) for number in np.ravel(self.held))
-        key = (*((file, os.stat(file).st_mtime) for file in files), held, self._attached(), self.nModes, self.f_max)
+        files, attached = self._files(), self._attached()
+        held = interfaces(str(self.held))
+        material = (self.E, self.nu, self.density, self.meshUnit) if "meshFile" in files else ()
+        paths = [pathlib.Path(file) for file in files.values()]
+        times = tuple((path, path.stat().st_mtime if path.exists() else 0.0) for path in paths)
+        key = (times, attached, held, self.nModes, self.f_max, material)
         if key not in _REDUCED:
-            _REDUCED[key] = reduced(where, mass, stiffness, nodes, held, self._attached(), self.nModes, self.f_max)
+            if "fileName" in files:
+                found = _file(f"{self._called}.fileName", self.fileName, _read_sid)
+                _REDUCED[key] = of_sid(self._called, found, attached)
+            else:
+                elements = self.finite_elements()
+                _REDUCED[key] = reduced(self._called, elements, held, attached, int(self.nModes), float(self.f_max))
         return _REDUCED[key]
 
     def flexibility(self) -> Flexibility:
@@ -342,8 +372,9 @@ class ModalBody(PartialFlexibleBody):
         Returns:
             `mass` [kg]; `center` of mass, in frame_a [3, m]; `inertia` about it [3, 3, kg.m2]; `frequencies` of each
             shape with frame_a at rest [n, Hz]; `effective_masses` of these along x, y and z [n, 3, kg], which add up to
-            the mass where there are all shapes; of matrices, `free_frequencies`: the lowest of the free body [Hz], of
-            which six are those of rigid motions, next to nothing.
+            the mass where there are all shapes; of matrices or a mesh, `size` along x, y and z [3, m], and
+            `free_frequencies`: the lowest of the free body [Hz], of which six are those of rigid motions, next to
+            nothing.
         """
         body = self.flexibility()
         i, n = body.integrals, body.count
@@ -358,14 +389,14 @@ class ModalBody(PartialFlexibleBody):
             "effective_masses": ((i.S[:, :n] @ modes) ** 2).T.tolist(),
         }
         if not self.fileName:
-            mass, stiffness = (
-                _file(f"{self.where}.{name}", getattr(self, name), _read_matrix)
-                for name in ("massFile", "stiffnessFile")
-            )
+            elements = self.finite_elements()
+            mass, stiffness = elements.mass, elements.stiffness
+            found["size"] = np.ptp(elements.places, axis=0).tolist()
             near = -float(squares[0]) * 1e-3  # below all, as the stiffness of a free body has no inverse
             count = min(FREE, mass.shape[0] - 2)
+            inverse = scipy.sparse.linalg.LinearOperator(mass.shape, solver(stiffness - near * mass))
             lowest = scipy.sparse.linalg.eigsh(
-                stiffness, count, mass, sigma=near, v0=np.ones(mass.shape[0]), return_eigenvectors=False
+                stiffness, count, mass, sigma=near, v0=np.ones(mass.shape[0]), return_eigenvectors=False, OPinv=inverse
             )
             found["free_frequencies"] = (np.sqrt(np.maximum(np.sort(lowest), 0.0)) / (2 * np.pi)).tolist()
         return found

@@ -12,24 +12,39 @@ from mbfmu.cli import facts, report
 from mbfmu.cli.options import Json, example
 from mbfmu.errors import MbfmuError
 
+#: Suffix of SID files, in small letters.
+SID = ".sid_fem"
+
 app = typer.Typer(rich_markup_mode="rich", pretty_exceptions_enable=False)
 
 
 @app.command(
     epilog=example(
-        "mbfmu flex mass.mtx stiffness.mtx nodes.csv --held '1 2 3 4' --attach '25 26; 57' -o bracket.SID_FEM"
+        "mbfmu flex bracket.msh --material 2.1e11,0.3,7850 --unit 0.001 --held base --attach 'eye; pin' -o b.SID_FEM"
     )
 )
 def flex(
     files: Annotated[
         list[str],
-        typer.Argument(metavar="FILES", help="Mass matrix, stiffness matrix (Matrix Market) and nodes; or a SID file."),
+        typer.Argument(metavar="FILES", help="A mesh; mass matrix, stiffness matrix and nodes; or a SID file."),
     ],
-    held: Annotated[str, typer.Option(metavar="NODES", help="Nodes that are fixed to the frame of reference.")] = "",
+    held: Annotated[
+        str,
+        typer.Option(metavar="NODES", help="Nodes or surfaces that are fixed to the frame of reference."),
+    ] = "",
     attach: Annotated[
         str,
-        typer.Option(metavar="NODES", help="Nodes of each interface, as in '12 13 14; 57'; of a SID file: '12; 57'."),
+        typer.Option(
+            metavar="NODES", help="Nodes of each interface, as in '12 13 14; 57', or surfaces of a mesh: 'eye; pin'."
+        ),
     ] = "",
+    material: Annotated[
+        str | None,
+        typer.Option(metavar="E,NU,DENSITY", help="Material of a mesh in SI units: 2.1e11,0.3,7850 for steel."),
+    ] = None,
+    unit: Annotated[
+        float, typer.Option(metavar="M", min=1e-12, help="Length of the unit of a mesh: 0.001 of one in mm.")
+    ] = 1.0,
     modes: Annotated[int, typer.Option(metavar="N", min=0, help="Number of modes beside deflections by loads.")] = 6,
     highest: Annotated[float | None, typer.Option("--f-max", metavar="HZ", help="Modes above are left out.")] = None,
     output: Annotated[
@@ -38,19 +53,26 @@ def flex(
     as_json: Json = False,
 ) -> None:
     """Reduce a body of finite elements, show what it weighs and how it vibrates, and write it as a SID file."""
-    names = ("fileName",) if len(files) == 1 else ("massFile", "stiffnessFile", "nodeFile")
+    mesh = len(files) == 1 and pathlib.Path(files[0]).suffix.lower() != SID
+    names = ("massFile", "stiffnessFile", "nodeFile") if len(files) == 3 else ("meshFile" if mesh else "fileName",)
     if len(files) not in (1, 3):
-        raise MbfmuError(f"{' '.join(files)}: give mass matrix, stiffness matrix and nodes, or one SID file")
-    if output is not None and output.suffix.lower() != ".sid_fem":
+        raise MbfmuError(
+            f"{' '.join(files)}: give a mesh, or mass matrix, stiffness matrix and nodes, or one SID file ({SID})"
+        )
+    if output is not None and output.suffix.lower() != SID:
         raise MbfmuError(f"{output}: SID files end with .SID_FEM; name it {output.with_suffix('.SID_FEM')}")
-    try:
-        nodes = [int(word) for word in held.replace(",", " ").split()]
-    except ValueError:
-        raise MbfmuError(f"--held {held!r}: give numbers of nodes, as in '1 2 3 4'") from None
+    if mesh != (material is not None):
+        raise MbfmuError(
+            f"{files[0]}: a mesh needs --material E,NU,DENSITY, as in 2.1e11,0.3,7850 for steel, in Pa and kg/m3"
+            if mesh
+            else f"--material {material}: only a mesh has one; leave it out, as {files[0]} tells of stiffness or mass"
+        )
     with printing.working("Reducing the body"):
         from mbfmu.modeling.registry import component_classes
 
-        given: dict[str, Any] = {"held": nodes, "attached": attach, "nModes": modes}
+        given: dict[str, Any] = {"held": held, "attached": attach, "nModes": modes}
+        if material is not None:
+            given |= {"meshUnit": unit, **_material(material)}
         if highest is not None:
             given["f_max"] = highest
         body: Any = component_classes()["FlexibleBodies.ModalBody"](**dict(zip(names, files, strict=True)), **given)
@@ -65,9 +87,22 @@ def flex(
         report.built(output)
 
 
+def _material(text: str) -> dict[str, float]:
+    """E, nu and density."""
+    try:
+        E, nu, density = (float(word) for word in text.split(","))
+    except ValueError:
+        raise MbfmuError(
+            f"--material {text}: give Young's modulus, Poisson's ratio and density: 2.1e11,0.3,7850 for steel"
+        ) from None
+    return {"E": E, "nu": nu, "density": density}
+
+
 def _show(found: dict[str, Any]) -> None:
     """What the body weighs, and its shapes."""
     line, number = printing.console.print, report.number
+    if "size" in found:
+        line(f"size              {' x '.join(map(number, _plain(found['size'])))} m")
     line(f"mass              {number(found['mass'])} kg")
     line(f"center of mass    {', '.join(map(number, _plain(found['center'])))} m")
     for name, row in zip(("inertia about it", "", ""), _plain(found["inertia"]), strict=True):

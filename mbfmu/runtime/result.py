@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mbfmu.errors import BuildError, MbfmuError, ModelError, UnknownNameError
+from mbfmu.extras import extra
 from mbfmu.messages import unknown_variable
 from mbfmu.runtime import arguments
-from mbfmu.runtime.extras import extra
 from mbfmu.runtime.figures import Curve
 from mbfmu.runtime.figures import Figure as Proposed
 from mbfmu.runtime.happened import SwitchEvent

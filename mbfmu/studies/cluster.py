@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from mbfmu.errors import MbfmuError, ModelError, SimulationError
-from mbfmu.runtime.extras import extra
+from mbfmu.extras import extra
 from mbfmu.studies.job import Columns, Job, run_rows
 
 #: Number of a part, jobs of its runs [runs], and their values [runs, names].

@@ -144,7 +144,7 @@ class LinearModel:
         Raises:
             MissingExtra: python-control (extra `control`) is not installed.
         """
-        from mbfmu.runtime.extras import extra
+        from mbfmu.extras import extra
 
         control = extra("control", "a control.StateSpace")
         names = {what: [name.replace(".", "_") for name in getattr(self, what)] for what in _NAMES}

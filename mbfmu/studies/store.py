@@ -17,8 +17,8 @@ from typing import Any, Self
 import numpy as np
 
 from mbfmu.errors import ModelError, UnknownNameError
+from mbfmu.extras import extra
 from mbfmu.messages import unknown_variable
-from mbfmu.runtime.extras import extra
 from mbfmu.studies.job import texts
 
 #: Columns of a part: arrays [runs] or [runs, times] by name; `message` is text.

@@ -17,11 +17,11 @@ import numpy as np
 from mbfmu.dynamics.system import System, system_of
 from mbfmu.errors import MbfmuError, ModelError, SimulationError, UnknownNameError
 from mbfmu.export.provenance import Uncertainty
+from mbfmu.extras import extra
 from mbfmu.fmi.foreign import Foreign, find, signals_of
 from mbfmu.runtime import arguments
 from mbfmu.runtime.batch import cores, in_order, part_of
 from mbfmu.runtime.descriptor import descriptor
-from mbfmu.runtime.extras import extra
 from mbfmu.runtime.inputs import check_interpolation, drive_of
 from mbfmu.runtime.lanes import most
 from mbfmu.runtime.result import Result, arrays_of

@@ -209,8 +209,8 @@ def test_fortran_exponents_and_symmetric_matrices_are_read(file: pathlib.Path) -
     [
         ({"attached": "7"}, "7 is no node of the file; an interface is one of 1"),
         ({"attached": "1 2"}, "an interface is one of 1"),
-        ({"massFile": "mass.mtx"}, "give fileName, a SID file, or massFile"),
-        ({"fileName": ""}, "give fileName, a SID file, or massFile"),
+        ({"massFile": "mass.mtx"}, "give fileName, a SID file, or meshFile"),
+        ({"fileName": ""}, "give fileName, a SID file, or meshFile"),
         ({"fileName": "absent.SID_FEM"}, "cannot be read"),
     ],
 )
@@ -238,4 +238,4 @@ def test_the_command_checks_a_body_and_writes_its_file(
     assert main(["flex", str(output)]) == 0
     assert "4.8 kg" in capsys.readouterr().out
     assert main(["flex", *sources[:2]]) == 2
-    assert "give mass matrix, stiffness matrix and nodes, or one SID file" in capsys.readouterr().err
+    assert "give a mesh, or mass matrix, stiffness matrix and nodes, or one SID file" in capsys.readouterr().err

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from mbfmu.errors import ModelError
-from mbfmu.runtime.extras import MissingExtra
+from mbfmu.extras import MissingExtra
 from mbfmu.runtime.result import Result
 
 

@@ -16,6 +16,8 @@ EXTRAS = {
     "zarr": "arrays",
     "control": "control",
     "distributed": "dask",
+    "meshio": "finite-elements",
+    "skfem": "finite-elements",
 }
 
 

@@ -1,0 +1,247 @@
+"""Bodies of finite elements: mass, stiffness and nodes, from a mesh and a material by quadratic tetrahedra."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import pathlib
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import scipy
+
+from mbfmu.extras import extra
+
+_PURPOSE = "a body from a mesh"
+#: Suffix of a mesh -> module of meshio that reads it.
+MESHES = {".msh": "gmsh", ".inp": "abaqus"}
+#: Kinds of cells that are taken, and those that are left aside, in the words of meshio.
+TETRAHEDRA = ("tetra", "tetra10")
+NO_VOLUME = ("vertex", "line", "line3", "triangle", "triangle6")
+#: Quadrature that is exact for products of quadratic functions on straight tetrahedra.
+ORDER = 4
+
+
+@dataclasses.dataclass(frozen=True)
+class Material:
+    """An isotropic elastic material: Young's modulus [Pa], Poisson's ratio, density [kg/m3]."""
+
+    E: float
+    nu: float
+    density: float
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Patch:
+    """Nodes that an interface follows: their indices [k], and how much products of their displacements count [k, k].
+
+    The motion of an interface is the rigid one that fits its displacements u best: (u - rigid)' weights (u - rigid) is
+    least, for each direction.
+    """
+
+    nodes: np.ndarray
+    weights: Any
+
+    def middle(self, places: np.ndarray) -> np.ndarray:
+        """Its mean place [3]."""
+        counts = np.asarray(self.weights.sum(axis=1)).ravel()
+        return np.asarray(counts @ places[self.nodes] / counts.sum())
+
+    def motion(self, places: np.ndarray) -> np.ndarray:
+        """Displacement and small rotation of the interface for displacements of all nodes [6, 3 k]."""
+        offsets = places[self.nodes] - self.middle(places)
+        radius = np.abs(offsets).max() or 1.0
+        fit = np.zeros((3 * len(offsets), 6))
+        for k in range(3):
+            fit[k::3, k] = 1.0
+            fit[:, 3 + k] = np.cross(np.eye(3)[k], offsets / radius).ravel()
+        weighed = np.zeros_like(fit)
+        for k in range(3):
+            weighed[k::3] = self.weights @ fit[k::3]
+        mean = np.linalg.pinv(fit.T @ weighed, rcond=1e-9, hermitian=True) @ weighed.T
+        mean[3:] /= radius
+        spread = np.zeros((6, 3 * len(places)))
+        spread[:, np.repeat(3 * self.nodes, 3) + np.tile(np.arange(3), len(offsets))] = mean
+        return spread
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class FiniteElements:
+    """A free body of finite elements with three displacements for each of k nodes."""
+
+    #: Sparse mass and stiffness [3 k, 3 k], by nodes, then by directions.
+    mass: Any
+    stiffness: Any
+    #: Places of the nodes [k, 3].
+    places: np.ndarray
+    #: Index of each node that has a number.
+    order: Mapping[int, int]
+    #: Surfaces that have names.
+    groups: Mapping[str, Patch] = dataclasses.field(default_factory=dict)
+    #: Triangles of the whole surface [m, 3], as indices; none where only matrices are known.
+    surface: np.ndarray = dataclasses.field(default_factory=lambda: np.zeros((0, 3), dtype=int))
+
+    def patch(self, words: tuple[str, ...]) -> Patch:
+        """The nodes that numbers, or the name of a group, stand for.
+
+        Raises:
+            ValueError: there are none.
+        """
+        name = " ".join(words)
+        if name in self.groups:
+            return self.groups[name]
+        if self.groups or not self.order:
+            known = ", ".join(self.groups)
+            raise ValueError(
+                f"the mesh has no surface named {name!r}; "
+                + (f"it has {known}" if known else "give surfaces names, as physical groups, and mesh again")
+            )
+        try:
+            numbers = [int(word) for word in words]
+        except ValueError:
+            raise ValueError(f"{name!r} is no number of a node; give numbers, as in '12 13 14'") from None
+        for number in numbers:
+            if number not in self.order:
+                raise ValueError(f"there is no node {number}; the {len(self.order)} nodes are up to {max(self.order)}")
+        return Patch(np.array([self.order[number] for number in numbers], dtype=int), scipy.sparse.eye(len(numbers)))
+
+
+def of_mesh(file: str, material: Material, scale: float) -> FiniteElements:
+    """A body of one material from a mesh of tetrahedra, whose displacements are quadratic in each.
+
+    Args:
+        file: a mesh, of gmsh (.msh) or Abaqus (.inp); straight tetrahedra of four nodes, or curved ones of ten.
+        material: of the whole body.
+        scale: length of the unit of the mesh [m].
+
+    Raises:
+        ValueError: it has no tetrahedra, others too, or some without volume.
+    """
+    meshio, skfem = extra("meshio", _PURPOSE), extra("skfem", _PURPOSE)
+    suffix = pathlib.Path(file).suffix.lower()
+    if suffix not in MESHES:
+        raise ValueError(f"{suffix or 'it'} is no mesh that is taken; give one of {', '.join(MESHES)}")
+    try:
+        found = getattr(meshio, MESHES[suffix]).read(file)
+    except (meshio.ReadError, KeyError, IndexError, UnicodeDecodeError, AssertionError) as error:
+        raise ValueError(str(error) or f"it is no {suffix} that meshio reads") from error
+    cells = found.cells_dict
+    kinds = [kind for kind in cells if kind in TETRAHEDRA]
+    others = [kind for kind in cells if kind not in (*TETRAHEDRA, *NO_VOLUME)]
+    if others or len(kinds) != 1:
+        raise ValueError(
+            f"it has {', '.join(cells) or 'no cells'}, and a body needs tetrahedra, all of 4 or all of 10 nodes; mesh "
+            "the volume, and let it be part of a physical group"
+        )
+    corners = cells[kinds[0]]
+    first = np.unique(corners[:, :4])
+    used = np.concatenate([first, np.setdiff1d(corners, first)])  # corners first, as skfem numbers them
+    where = np.zeros(len(found.points), dtype=int)
+    where[used] = np.arange(len(used))
+    mesh_type = {"tetra": skfem.MeshTet1, "tetra10": skfem.MeshTet2}[kinds[0]]
+    points, cells = found.points[used] * scale, where[corners]
+    mesh = mesh_type(np.ascontiguousarray(points.T), np.ascontiguousarray(cells.T), validate=False)
+    size = np.ptp(points, axis=0).max()
+    edges = points[cells[:, 1:4]] - points[cells[:, :1]]
+    bad = np.flatnonzero(np.abs(np.linalg.det(edges)) < 1e-9 * size**3 / len(cells) ** 3)
+    if not len(bad):
+        volumes = mesh.mapping().detDF(skfem.quadrature.get_quadrature(mesh.refdom, ORDER)[0])
+        bad = np.flatnonzero(volumes.min(axis=1) * volumes.max(axis=1) <= 0)
+    if len(bad):
+        middle = points[cells[bad[0], :4]].mean(axis=0)
+        raise ValueError(
+            f"{len(bad)} of {len(corners)} tetrahedra have no volume, or are turned inside out, one of them at "
+            f"{', '.join(f'{x:.6g}' for x in middle)} m; optimise the mesh, or make curved ones straight"
+        )
+    basis = skfem.CellBasis(mesh, skfem.ElementTetP2(), intorder=ORDER)
+    mass, stiffness = _matrices(skfem, basis, material)
+    places = basis.doflocs.T
+    groups = {name: _patch(skfem, mesh, facets) for name, facets in _groups(found, used, mesh).items()}
+    boundary = mesh.facets.T[mesh.boundary_facets()]
+    vertices = basis.nodal_dofs[0]
+    return FiniteElements(mass, stiffness, places, {}, groups, vertices[_outwards(mesh, boundary)])
+
+
+def _matrices(skfem: Any, basis: Any, material: Material) -> tuple[Any, Any]:
+    """Mass and stiffness, from integrals of scalar shape functions."""
+    from skfem.helpers import grad
+
+    mass = material.density * skfem.BilinearForm(lambda u, v, w: u * v).assemble(basis)
+    products = {
+        (a, b): skfem.BilinearForm(lambda u, v, w, a=a, b=b: grad(v)[a] * grad(u)[b]).assemble(basis)
+        for a in range(3)
+        for b in range(a, 3)
+    }
+
+    def product(a: int, b: int) -> Any:
+        """Integral of the derivatives of the row's function along a and of the column's along b."""
+        return products[a, b] if a <= b else products[b, a].T
+
+    mu = material.E / (2 * (1 + material.nu))
+    lame = 2 * mu * material.nu / (1 - 2 * material.nu)
+    both = sum(product(a, a) for a in range(3))
+    blocks = [
+        [lame * product(a, b) + mu * product(b, a) + (mu * both if a == b else 0 * both) for b in range(3)]
+        for a in range(3)
+    ]
+    size = mass.shape[0]
+    by_node = np.arange(3 * size).reshape(3, size).T.ravel()
+    stiffness = scipy.sparse.bmat(blocks).tocsr()[by_node][:, by_node]
+    stiffness = (stiffness + stiffness.T) / 2
+    return scipy.sparse.kron(mass, scipy.sparse.eye(3), format="csc"), stiffness.tocsc()
+
+
+def _groups(found: Any, used: np.ndarray, mesh: Any) -> dict[str, np.ndarray]:
+    """Facets of each named surface: of gmsh's physical groups, or all whose corners are in a set of points."""
+    number = {int(point): k for k, point in enumerate(used)}
+    facet = {tuple(corners): k for k, corners in enumerate(np.sort(mesh.facets, axis=0).T.tolist())}
+    names = {(int(tag), int(dimension)): name for name, (tag, dimension) in found.field_data.items()}
+    groups: dict[str, list[int]] = {}
+    for kind in ("triangle", "triangle6"):
+        tags = found.cell_data_dict.get("gmsh:physical", {}).get(kind, ())
+        for tag, corners in zip(tags, found.cells_dict.get(kind, ()), strict=False):
+            key = tuple(sorted(number.get(int(point), -1) for point in corners[:3]))
+            if key in facet:
+                groups.setdefault(names.get((int(tag), 2), str(int(tag))), []).append(facet[key])
+    outside = mesh.boundary_facets()
+    for name, points in found.point_sets.items():
+        inside = np.zeros(mesh.nvertices, dtype=bool)
+        inside[[number[int(k)] for k in points if number.get(int(k), mesh.nvertices) < mesh.nvertices]] = True
+        chosen = outside[inside[mesh.facets[:, outside]].all(axis=0)]
+        if len(chosen):
+            groups.setdefault(name, []).extend(chosen.tolist())
+    return {name: np.unique(facets) for name, facets in groups.items()}
+
+
+def _patch(skfem: Any, mesh: Any, facets: np.ndarray) -> Patch:
+    """A surface, each part of which counts by its area."""
+    basis = skfem.FacetBasis(mesh, skfem.ElementTetP2(), facets=facets, intorder=ORDER)
+    nodes = basis.get_dofs(facets).flatten()
+    return Patch(nodes, skfem.BilinearForm(lambda u, v, w: u * v).assemble(basis)[nodes][:, nodes])
+
+
+def _outwards(mesh: Any, boundary: np.ndarray) -> np.ndarray:
+    """Triangles of the boundary with their corners counterclockwise from outside."""
+    cells = mesh.t[:4, mesh.f2t[0, mesh.boundary_facets()]]
+    place = mesh.p.T
+    middle = place[cells].mean(axis=0)
+    a, b, c = (place[boundary[:, k]] for k in range(3))
+    inside_out = np.einsum("ki,ki->k", np.cross(b - a, c - a), a - middle) < 0
+    return np.where(inside_out[:, None], boundary[:, [0, 2, 1]], boundary)
+
+
+@functools.lru_cache(maxsize=4)
+def read_mesh(file: str, changed: float, material: Material, scale: float) -> FiniteElements:
+    """What a mesh has; `changed` is the time of its last change."""
+    return of_mesh(file, material, scale)
+
+
+def solver(K: Any) -> Callable[[np.ndarray], np.ndarray]:
+    """A solver of equations with a symmetric positive sparse matrix."""
+    return scipy.sparse.linalg.splu(
+        K.tocsc(), permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True}
+    ).solve
+
+
+__all__ = ["FiniteElements", "Material", "Patch", "of_mesh", "read_mesh", "solver"]

@@ -1,0 +1,255 @@
+"""Bodies from meshes: boxes of tetrahedra against closed forms, and against their own matrices."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import pathlib
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy
+
+from mbfmu.cli import main
+from mbfmu.components import ModalBody
+from mbfmu.components.flexible.finite_elements import Material, of_mesh
+from mbfmu.errors import ModelError
+
+meshio = pytest.importorskip("meshio", reason="no meshio: the extra mbfmu[finite-elements] has it")
+pytest.importorskip("skfem", reason="no scikit-fem: the extra mbfmu[finite-elements] has it")
+
+LENGTHS = (0.5, 0.04, 0.03)
+#: Without Poisson's ratio a clamped bar bends as Timoshenko's beam does.
+MATERIAL = Material(2e9, 0.0, 1000.0)
+MASS = MATERIAL.density * float(np.prod(LENGTHS))
+#: Edges in the order of meshio's quadratic tetrahedra.
+EDGES = ((0, 1), (1, 2), (2, 0), (0, 3), (1, 3), (2, 3))
+
+
+def box(
+    file: pathlib.Path, sizes: tuple[int, int, int] = (10, 1, 1),
+    place: Callable[[np.ndarray], np.ndarray] | None = None, quadratic: bool = False, unit: float = 1.0,
+) -> pathlib.Path:  # fmt: skip
+    """A mesh of six tetrahedra a brick, whose faces at the ends are physical groups; `place` moves its nodes."""
+    grid = list(itertools.product(*(range(n + 1) for n in sizes)))
+    number = {place: k for k, place in enumerate(grid)}
+    cells = []
+    for cell in itertools.product(*(range(n) for n in sizes)):
+        for order in itertools.permutations(np.eye(3, dtype=int)):
+            corners = np.vstack([cell, cell + np.cumsum(order, axis=0)])
+            one = [number[tuple(corner)] for corner in corners.tolist()]
+            cells.append(one if np.linalg.det(order) > 0 else [one[0], one[2], one[1], one[3]])
+    points = (np.array(grid) * LENGTHS / sizes).tolist()
+    faces: dict[str, list[list[int]]] = {"base": [], "tip": []}
+    for name, x in (("base", 0), ("tip", sizes[0])):
+        on = {k for k, where in enumerate(grid) if where[0] == x}
+        faces[name] = [corners for corners in (sorted(set(one) & on) for one in cells) if len(corners) == 3]
+    if quadratic:
+        middles: dict[tuple[int, ...], int] = {}
+        for one in cells:
+            for edge in EDGES:
+                key = tuple(sorted(one[k] for k in edge))
+                if key not in middles:
+                    middles[key] = len(points)
+                    points.append(np.mean([points[k] for k in key], axis=0).tolist())
+            one += [middles[tuple(sorted(one[k] for k in edge))] for edge in EDGES]
+        for part in faces.values():
+            for one in part:
+                one += [middles[tuple(sorted((one[i], one[j])))] for i, j in ((0, 1), (1, 2), (2, 0))]
+    triangle, tetra = ("triangle6", "tetra10") if quadratic else ("triangle", "tetra")
+    tags = [np.full(len(faces["base"]), 7), np.full(len(faces["tip"]), 8), np.full(len(cells), 9)]
+    mesh = meshio.Mesh(
+        (np.array(points) if place is None else place(np.array(points))) / unit,
+        [(triangle, faces["base"]), (triangle, faces["tip"]), (tetra, cells)],
+        cell_data={"gmsh:physical": tags, "gmsh:geometrical": tags},
+        field_data={"base": np.array([7, 2]), "tip": np.array([8, 2]), "bar": np.array([9, 3])},
+    )
+    meshio.gmsh.write(file, mesh, fmt_version="2.2", binary=False)
+    return file
+
+
+@pytest.fixture(scope="module")
+def mesh(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
+    return box(tmp_path_factory.mktemp("box") / "bar.msh")
+
+
+def bar(mesh: pathlib.Path, **modifiers: Any) -> ModalBody:
+    """The bar as a body."""
+    given = {"E": MATERIAL.E, "nu": MATERIAL.nu, "density": MATERIAL.density, "held": "base", "attached": "tip"}
+    return ModalBody(meshFile=str(mesh), **given | modifiers)
+
+
+def test_mass_and_inertia_of_a_box_are_exact(mesh: pathlib.Path) -> None:
+    found, (a, b, c) = bar(mesh, nModes=1).checks(), LENGTHS
+    assert found["mass"] == pytest.approx(MASS, rel=1e-12)
+    assert found["size"] == pytest.approx(LENGTHS)
+    assert found["center"] == pytest.approx((a / 2, 0, 0), abs=1e-12)
+    inertia = MASS / 12 * np.diag((b**2 + c**2, a**2 + c**2, a**2 + b**2))
+    assert np.array(found["inertia"]) == pytest.approx(inertia, abs=1e-12 * inertia.max())
+    assert max(found["free_frequencies"][:6]) < 1e-4 * found["free_frequencies"][6]
+
+
+def test_a_bar_of_tetrahedra_bends_as_timoshenkos_beam(mesh: pathlib.Path) -> None:
+    """Under a force at its end; as it is no plane that each section stays, within some parts in a thousand."""
+    found = bar(mesh, nModes=0).reduction()
+    a, b, c = LENGTHS
+    for axis, I in ((1, c * b**3 / 12), (2, b * c**3 / 12)):  # noqa: E741
+        shape = found.displacements[0, axis]
+        compliance = shape @ np.linalg.solve(found.flexibility.K, shape)
+        exact = a**3 / (3 * MATERIAL.E * I) + a / (5 / 6 * MATERIAL.E / 2 * b * c)
+        assert compliance == pytest.approx(exact, rel=3e-3)
+    stretch = found.displacements[0, 0]
+    assert stretch @ np.linalg.solve(found.flexibility.K, stretch) == pytest.approx(a / (MATERIAL.E * b * c), rel=1e-9)
+
+
+def test_its_frequencies_are_those_of_timoshenkos_beam(mesh: pathlib.Path) -> None:
+    """By Euler and Bernoulli 3.51601527 ...; shear and the inertia of sections take off what this series says."""
+    a, b, c = LENGTHS
+    frequencies = 2 * np.pi * np.array(bar(mesh, nModes=6).checks()["frequencies"])
+    for k, h in ((0, c), (1, b)):
+        root, slender = 1.8751040687, (h / a) ** 2 / 12
+        euler = root**2 * np.sqrt(MATERIAL.E * slender / MATERIAL.density) / a
+        # both by Rayleigh's quotient of the first mode w: its slope's square, and shear w''' / kGA
+        s, weights = np.polynomial.legendre.leggauss(30)
+        s, ratio = root * (s + 1) / 2, (np.cosh(root) + np.cos(root)) / (np.sinh(root) + np.sin(root))
+        w = np.cosh(s) - np.cos(s) - ratio * (np.sinh(s) - np.sin(s))
+        slope = root * (np.sinh(s) + np.sin(s) - ratio * (np.cosh(s) - np.cos(s)))
+        third = root**3 * (np.sinh(s) - np.sin(s) - ratio * (np.cosh(s) + np.cos(s)))
+        mass, turning, shear = weights @ w**2, weights @ slope**2, weights @ third**2 / root**4
+        less = slender * (turning + 2.4 * shear) / mass / 2  # E / kG = 2 / (5 / 6)
+        assert less > 1e-3
+        assert frequencies[k] == pytest.approx(euler * (1 - less), rel=2.5e-3)
+
+
+def test_curved_tetrahedra_follow_a_bent_bar(tmp_path: pathlib.Path) -> None:
+    """z + 0.6 x^2 is quadratic, so that ten nodes a tetrahedron tell it exactly; its volume stays."""
+
+    def bent(points: np.ndarray) -> np.ndarray:
+        return points + np.outer(0.6 * points[:, 0] ** 2, (0, 0, 1))
+
+    a, c = LENGTHS[0], LENGTHS[2]
+    for quadratic in (True, False):
+        found = of_mesh(str(box(tmp_path / "bent.msh", (4, 1, 1), bent, quadratic)), MATERIAL, 1.0)
+        weights = np.asarray(found.mass.sum(axis=0)).ravel()[2::3]
+        assert weights.sum() == pytest.approx(MASS, rel=1e-12)
+        height = weights @ found.places[:, 2] / MASS
+        assert (abs(height - (0.6 * a**2 / 3 + c / 2)) < 1e-12) == quadratic
+        rigid = np.cross((0.3, 0.5, 0.7), found.places).ravel()
+        assert np.abs(found.stiffness @ rigid).max() < 1e-10 * abs(found.stiffness).max()
+        tip = found.groups["tip"]
+        moved = tip.motion(found.places) @ rigid
+        assert moved[:3] == pytest.approx(np.cross((0.3, 0.5, 0.7), tip.middle(found.places)), abs=1e-12)
+        assert moved[3:] == pytest.approx((0.3, 0.5, 0.7), abs=1e-10)
+
+
+def test_a_load_counts_by_area_on_an_uneven_surface(tmp_path: pathlib.Path) -> None:
+    """Of a face with small triangles on one side."""
+
+    def uneven(points: np.ndarray) -> np.ndarray:
+        middle = np.isclose(points[:, 1], LENGTHS[1] / 2)
+        return points + np.outer(0.4 * LENGTHS[1] * middle, (0, 1, 0))
+
+    found = of_mesh(str(box(tmp_path / "uneven.msh", (2, 2, 1), uneven)), MATERIAL, 1.0)
+    tip = found.groups["tip"]
+    assert tip.middle(found.places) == pytest.approx((LENGTHS[0], LENGTHS[1] / 2, LENGTHS[2] / 2), rel=1e-12)
+    assert tip.weights.sum() == pytest.approx(LENGTHS[1] * LENGTHS[2], rel=1e-12)
+
+
+def test_the_command_makes_a_file_of_a_mesh_and_it_is_the_same_body_by_matrices(
+    mesh: pathlib.Path, tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    small = box(tmp_path / "bar.msh", unit=0.001)  # in mm
+    options = ["--material", "2e9,0,1000", "--unit", "0.001", "--held", "base", "--attach", "tip", "--json"]
+    assert main(["flex", str(small), *options, "-o", str(tmp_path / "bar.SID_FEM")]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["mass"] == pytest.approx(MASS, rel=1e-12)
+    again = ModalBody(fileName=str(tmp_path / "bar.SID_FEM"), attached="1").checks()
+    assert again["frequencies"] == pytest.approx(found["frequencies"], rel=1e-9)
+    elements = bar(mesh).finite_elements()
+    for name, matrix in (("mass", elements.mass), ("stiffness", elements.stiffness)):
+        scipy.io.mmwrite(tmp_path / f"{name}.mtx", matrix)
+    lines = [f"{k}, {x!r}, {y!r}, {z!r}" for k, (x, y, z) in enumerate(elements.places.tolist())]
+    (tmp_path / "nodes.csv").write_text("\n".join(lines))
+    held, tip = (" ".join(map(str, elements.groups[name].nodes)) for name in ("base", "tip"))
+    matrices = ModalBody(
+        massFile=str(tmp_path / "mass.mtx"), stiffnessFile=str(tmp_path / "stiffness.mtx"),
+        nodeFile=str(tmp_path / "nodes.csv"), held=held, attached=tip,
+    )  # fmt: skip
+    assert matrices.checks()["frequencies"][:6] == pytest.approx(found["frequencies"][:6], rel=1e-4)
+    one, other = (np.sort(body.checks()["free_frequencies"])[6:] for body in (bar(mesh), matrices))
+    assert one == pytest.approx(other, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda text: text.replace("base", "foot"), "no surface named 'base'; it has foot, tip"),
+        (lambda text: text[: len(text) // 2], "cannot be read"),
+    ],
+)
+def test_wrong_meshes_are_refused(
+    mesh: pathlib.Path, tmp_path: pathlib.Path, change: Callable[[str], str], message: str
+) -> None:
+    file = tmp_path / "bar.msh"
+    text = change(mesh.read_text())
+    assert text != mesh.read_text()
+    file.write_text(text)
+    with pytest.raises(ModelError, match=message):
+        bar(file).reduction()
+
+
+def test_tetrahedra_without_volume_are_refused(tmp_path: pathlib.Path) -> None:
+    flat = box(tmp_path / "flat.msh", (2, 1, 1), lambda points: points * (1, 1, 0))
+    with pytest.raises(ModelError, match="12 of 12 tetrahedra have no volume"):
+        bar(flat).reduction()
+
+
+def test_a_mesh_of_a_surface_alone_is_refused(tmp_path: pathlib.Path) -> None:
+    file = tmp_path / "shell.msh"
+    mesh = meshio.Mesh(np.eye(3), [("triangle", [[0, 1, 2]])])
+    meshio.gmsh.write(file, mesh, fmt_version="2.2", binary=False)
+    with pytest.raises(ModelError, match="needs tetrahedra, all of 4 or all of 10"):
+        bar(file).reduction()
+
+
+def test_a_mesh_of_gmsh_4_is_read() -> None:
+    """box.msh: of gmsh 4.15, a box of 1 x 2 x 3 with a named surface at its end, quadratic tetrahedra, in mm."""
+    found = of_mesh(str(pathlib.Path(__file__).parent / "box.msh"), MATERIAL, 0.001)
+    assert found.mass.sum() / 3 == pytest.approx(6e-9 * MATERIAL.density, rel=1e-12)
+    assert list(found.groups) == ["end"]
+    assert found.groups["end"].middle(found.places) == pytest.approx((0.0005, 0.001, 0.003), rel=1e-12)
+    a, b, c = found.places[found.surface].swapaxes(0, 1)
+    flow = np.einsum("ki,ki->k", np.cross(b - a, c - a), a).sum() / 6  # the volume, by its surface from outside
+    assert flow == pytest.approx(6e-9, rel=1e-12)
+
+
+def test_surfaces_of_abaqus_are_sets_of_nodes(mesh: pathlib.Path, tmp_path: pathlib.Path) -> None:
+    found = meshio.gmsh.read(mesh)
+    sets = {name: np.flatnonzero(np.isclose(found.points[:, 0], x)) for name, x in (("base", 0.0), ("tip", LENGTHS[0]))}
+    written = meshio.Mesh(found.points, [("tetra", found.cells_dict["tetra"])], point_sets=sets)
+    meshio.abaqus.write(tmp_path / "bar.inp", written)
+    one, other = (body.checks()["frequencies"] for body in (bar(tmp_path / "bar.inp"), bar(mesh)))
+    assert one == pytest.approx(other, rel=1e-9)
+
+
+def test_a_mesh_without_its_libraries_names_the_extra(mesh: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "skfem", None)
+    with pytest.raises(Exception, match=r"needs skfem.*mbfmu\[finite-elements\]"):
+        bar(mesh, density=999.0).reduction()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ([], "a mesh needs --material"),
+        (["--material", "2e9,0"], "give Young's modulus, Poisson's ratio and density"),
+    ],
+)
+def test_wrong_materials_are_refused(
+    mesh: pathlib.Path, options: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["flex", str(mesh), *options]) == 2
+    assert message in capsys.readouterr().err
