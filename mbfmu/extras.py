@@ -18,6 +18,8 @@ EXTRAS = {
     "distributed": "dask",
     "meshio": "finite-elements",
     "skfem": "finite-elements",
+    "pyyeti": "nastran",
+    "ansys": "ansys",
 }
 
 

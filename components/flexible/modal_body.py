@@ -13,7 +13,7 @@ import casadi as ca
 import numpy as np
 import scipy
 
-from mbfmu.components.flexible import sid
+from mbfmu.components.flexible import matrix_files, sid
 from mbfmu.components.flexible.finite_elements import FiniteElements, Material, Patch, read_mesh, solver
 from mbfmu.components.flexible.floating_frame import Flexibility, Integrals, PartialFlexibleBody
 from mbfmu.errors import ModelError
@@ -61,29 +61,13 @@ def interfaces(text: str) -> tuple[tuple[str, ...], ...]:
 
 
 @functools.lru_cache(maxsize=16)
-def _read_matrix(file: str, changed: float) -> scipy.sparse.csc_matrix:
-    return scipy.sparse.csc_matrix(scipy.io.mmread(file, spmatrix=False))
+def _read_matrix(file: str, changed: float, what: str) -> matrix_files.Matrix:
+    return matrix_files.read_matrix(file, what)
 
 
 @functools.lru_cache(maxsize=16)
 def _read_nodes(file: str, changed: float) -> dict[int, np.ndarray]:
-    found: dict[int, np.ndarray] = {}
-    for number, line in enumerate(pathlib.Path(file).read_text("utf-8").splitlines(), 1):
-        words = [word for word in re.split(r"[\s,;]+", line.partition("#")[0].strip()) if word]
-        if not words:
-            continue
-        try:
-            node, place = int(words[0]), np.array([float(word) for word in words[1:4]])
-        except ValueError:
-            raise ValueError(
-                f"line {number}: {line.strip():.40} is no node; give its number and three places"
-            ) from None
-        if len(words) != 4 or node in found or not np.isfinite(place).all():
-            raise ValueError(
-                f"line {number}: {line.strip():.40} is no node of its own; give its number and three places"
-            )
-        found[node] = place
-    return found
+    return matrix_files.read_nodes(file)
 
 
 def _file(where: str, file: str, read: Any) -> Any:
@@ -93,7 +77,7 @@ def _file(where: str, file: str, read: Any) -> Any:
         ModelError: it cannot be read.
     """
     try:
-        return read(file, os.stat(file).st_mtime)
+        return read(file, os.stat(matrix_files.path(file)).st_mtime)
     except (OSError, ValueError) as error:
         raise ModelError(f"{where} = {file!r}: cannot be read: {error}") from error
 
@@ -277,8 +261,9 @@ class ModalBody(PartialFlexibleBody):
     Or a mesh of tetrahedra (gmsh's .msh, Abaqus' .inp) and the material tell the body; displacements are quadratic in
     each tetrahedron. Interfaces are surfaces with names: physical groups of gmsh, sets of nodes in Abaqus.
 
-    Or matrices are Matrix Market files of the free body, with the displacements along x, y and z of each node; nodes
-    are listed in a text file, in the order of the matrices, each with number and place.
+    Or matrices are those of the free body, with the displacements along x, y and z of each node: Matrix Market files,
+    matrices of Abaqus (.mtx), Nastran (.op2, .op4, DMIG in .pch) or Ansys (.full). Nodes are listed in a text file,
+    each with number and place, or in the program's model; in the order of the matrices where these name no nodes.
 
     frame_a is fixed to the nodes or surfaces `held`, in their mean, with the directions of the file. Interfaces follow
     the mean of their nodes, or of their surface by area. Displacements are small in frame_a; such a body, from a mesh
@@ -288,9 +273,13 @@ class ModalBody(PartialFlexibleBody):
     modelica_name = "FlexibleBodies.ModalBody"
 
     fileName = Parameter(_Text, "", "SID file; none: the body is given by matrices")
-    massFile = Parameter(_Text, "", "Matrix Market file of the mass matrix [kg]")
-    stiffnessFile = Parameter(_Text, "", "Matrix Market file of the stiffness matrix [N/m]")
-    nodeFile = Parameter(_Text, "", "Text file of nodes: number, x, y, z [m]")
+    massFile = Parameter(
+        _Text, "", "File of the mass matrix [kg]: .mtx (Matrix Market, Abaqus), .op2, .op4, .pch, .full"
+    )
+    stiffnessFile = Parameter(
+        _Text, "", "File of the stiffness matrix [N/m], likewise; model.op4:KAA where it has several"
+    )
+    nodeFile = Parameter(_Text, "", "Text file of nodes: number, x, y, z [m]; or .inp, .bdf, .cdb")
     meshFile = Parameter(_Text, "", "Mesh of tetrahedra: .msh of gmsh, or .inp of Abaqus")
     meshUnit = Parameter(t.Length, 1.0, "Length of the unit of the mesh: 0.001 of mm", min=1e-12, structural=True)
     E = Parameter(t.Type("Modulus", unit="Pa"), 2.1e11, "Young's modulus, of a mesh", min=1e-9, structural=True)
@@ -341,19 +330,25 @@ class ModalBody(PartialFlexibleBody):
             read = functools.partial(read_mesh, material=material, scale=float(self.meshUnit))
             found: FiniteElements = _file(f"{self._called}.meshFile", files["meshFile"], read)
             return found
-        reads = {"massFile": _read_matrix, "stiffnessFile": _read_matrix, "nodeFile": _read_nodes}
-        mass, stiffness, nodes = (_file(f"{self._called}.{name}", file, reads[name]) for name, file in files.items())
-        order = {number: k for k, number in enumerate(nodes)}
-        return FiniteElements(mass, stiffness, np.array(list(nodes.values())), order)
+        reads = {
+            "massFile": functools.partial(_read_matrix, what="mass"),
+            "stiffnessFile": functools.partial(_read_matrix, what="stiffness"),
+            "nodeFile": _read_nodes,
+        }
+        parts = [_file(f"{self._called}.{name}", file, reads[name]) for name, file in files.items()]
+        try:
+            return matrix_files.of_matrices(*parts)
+        except ValueError as error:
+            raise ModelError(f"{self._called}: {error}") from None
 
     def reduction(self) -> Reduced:
         """Its shapes."""
         files, attached = self._files(), self._attached()
         held = interfaces(str(self.held))
         material = (self.E, self.nu, self.density, self.meshUnit) if "meshFile" in files else ()
-        paths = [pathlib.Path(file) for file in files.values()]
-        times = tuple((path, path.stat().st_mtime if path.exists() else 0.0) for path in paths)
-        key = (times, attached, held, self.nModes, self.f_max, material)
+        paths = [pathlib.Path(matrix_files.path(file)) for file in files.values()]
+        times = tuple((path.stat().st_mtime if path.exists() else 0.0) for path in paths)
+        key = (*files.values(), times, attached, held, self.nModes, self.f_max, material)
         if key not in _REDUCED:
             if "fileName" in files:
                 found = _file(f"{self._called}.fileName", self.fileName, _read_sid)

@@ -26,7 +26,10 @@ app = typer.Typer(rich_markup_mode="rich", pretty_exceptions_enable=False)
 def flex(
     files: Annotated[
         list[str],
-        typer.Argument(metavar="FILES", help="A mesh; mass matrix, stiffness matrix and nodes; or a SID file."),
+        typer.Argument(
+            metavar="FILES",
+            help="A mesh (.msh, .inp); mass matrix, stiffness matrix (.mtx, .op2, .op4, .pch, .full) and nodes; or a SID file.",
+        ),
     ],
     held: Annotated[
         str,

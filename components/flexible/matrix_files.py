@@ -1,0 +1,261 @@
+"""Files of matrices and nodes that finite-element programs write: Matrix Market, Nastran, Abaqus, Ansys.
+
+Rows of some say to which node and direction they belong, so that nodes may come in any order; rows of others follow the
+order of the file of nodes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import pathlib
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import scipy
+
+from mbfmu.components.flexible.finite_elements import FiniteElements
+from mbfmu.extras import extra
+
+#: The word that Matrix Market files begin with.
+MATRIX_MARKET = "%%MatrixMarket"
+#: Stiffness from which on Abaqus means a support.
+SUPPORT = 1e36
+#: Directions of Nastran, Abaqus: displacements, then rotations.
+DISPLACEMENTS = (1, 2, 3)
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Matrix:
+    """A sparse matrix; node and direction (1 to 3, rotations 4 to 6) of each row [n, 2], where the file says them."""
+
+    values: Any
+    dofs: np.ndarray | None = None
+
+
+def path(file: str) -> str:
+    """The path of a file that is given with the name of a matrix: `model.op4` of `model.op4:KAA`."""
+    return _split(file)[0]
+
+
+def _split(file: str) -> tuple[str, str]:
+    found = re.fullmatch(r"(.*\.\w+):(\w+)", file)
+    return (found[1], found[2]) if found else (file, "")
+
+
+def read_matrix(file: str, what: str) -> Matrix:
+    """Read a matrix.
+
+    Args:
+        file: its path, with `:NAME` behind it where the file has several.
+        what: "mass" or "stiffness", where a file of Ansys has both.
+
+    Raises:
+        OSError: it cannot be opened.
+        ValueError: it is no such file, or has no such matrix.
+    """
+    file, name = _split(file)
+    suffix = pathlib.Path(file).suffix.lower()
+    if suffix not in READERS:
+        raise ValueError(f"{suffix or 'it'} is no kind of matrix that is read; write one of {', '.join(READERS)}")
+    pathlib.Path(file).open("rb").close()
+    return READERS[suffix](file, name, what)
+
+
+@contextlib.contextmanager
+def _library(file: str) -> Iterator[None]:
+    """What a library raises for a damaged file, as ValueError."""
+    try:
+        yield
+    except Exception as error:  # there is no end of kinds
+        raise ValueError(f"it is no {pathlib.Path(file).suffix} file, or is damaged: {error!r:.200}") from error
+
+
+def _text(file: str, name: str, what: str) -> Matrix:
+    """Matrix Market, or of Abaqus."""
+    with pathlib.Path(file).open(encoding="utf-8", errors="replace") as stream:
+        first = stream.read(len(MATRIX_MARKET))
+    if first == MATRIX_MARKET:
+        return Matrix(scipy.sparse.csc_matrix(scipy.io.mmread(file, spmatrix=False)))
+    rows = np.loadtxt(file, delimiter="," if "," in pathlib.Path(file).read_text("utf-8") else None, ndmin=2)
+    if rows.shape[1] == 3:  # row, column, value, counted from 1
+        return Matrix(_both(rows[:, :2].astype(int) - 1, rows[:, 2]))
+    if rows.shape[1] != 5:
+        raise ValueError(
+            f"it is neither Matrix Market nor of Abaqus, whose lines have 3 or 5 columns, not {rows.shape[1]}"
+        )
+    ends = rows[:, :4].astype(int).reshape(-1, 2)
+    dofs, where = np.unique(ends, axis=0, return_inverse=True)
+    if (dofs[:, 0] < 1).any():
+        raise ValueError("it has degrees of freedom that belong to no node (internal ones of elements); condense them")
+    held = rows[(np.abs(rows[:, 4]) >= SUPPORT) & (rows[:, 0] == rows[:, 2])]
+    if len(held):
+        raise ValueError(
+            f"{len(held)} of its displacements are held, as that of node {int(held[0, 0])} along {int(held[0, 1])}; "
+            "write the matrices of the free body, without supports"
+        )
+    return Matrix(_both(where.reshape(-1, 2), rows[:, 4], len(dofs)), dofs)
+
+
+def _both(places: np.ndarray, values: np.ndarray, size: int | None = None) -> Any:
+    """A matrix from rows and columns, with what lies on the other side of the diagonal where a file has one only."""
+    size = int(places.max()) + 1 if size is None else size
+    matrix = scipy.sparse.coo_matrix((values, places.T), (size, size)).tocsc()
+    lower, upper = scipy.sparse.tril(matrix, -1), scipy.sparse.triu(matrix, 1)
+    return matrix if lower.nnz and upper.nnz else (matrix + (lower + upper).T).tocsc()
+
+
+def _named(found: dict[str, Any], name: str, file: str) -> Any:
+    """One of several matrices.
+
+    Raises:
+        ValueError: there is none of this name, or none is named.
+    """
+    known = {key.upper(): value for key, value in found.items()}
+    if name.upper() in known:
+        return known[name.upper()]
+    if len(known) == 1 and not name:
+        return next(iter(known.values()))
+    raise ValueError(
+        f"it has the matrices {', '.join(known) or 'none'}; name one, as in {file}:{next(iter(known), 'KAA')}"
+    )
+
+
+def _op4(file: str, name: str, what: str) -> Matrix:
+    op4 = extra("pyyeti.nastran.op4", "a matrix of Nastran")
+    with _library(file):
+        found = op4.read(file, sparse=True)
+    return Matrix(scipy.sparse.csc_matrix(_named(found, name, file)))
+
+
+def _op2(file: str, name: str, what: str) -> Matrix:
+    op2 = extra("pyyeti.nastran.op2", "a matrix of Nastran")
+    with _library(file), op2.OP2(file) as stream:
+        found = stream.rdop2mats()
+    return Matrix(scipy.sparse.csc_matrix(_named(found, name, file)))
+
+
+def _punch(file: str, name: str, what: str) -> Matrix:
+    """Of DMIG entries, which name nodes and directions."""
+    bulk = extra("pyyeti.nastran.bulk", "a matrix of Nastran")
+    with _library(file):
+        found = bulk.rddmig(file, square=True)
+    frame = _named(found, name, file)
+    dofs = np.array([tuple(one) for one in frame.index], dtype=int)
+    values = np.asarray(frame.loc[frame.index, frame.index])
+    if np.iscomplexobj(values):
+        raise ValueError("it is complex; write the stiffness without structural damping")
+    return Matrix(scipy.sparse.csc_matrix(values), dofs)
+
+
+def _ansys(file: str, name: str, what: str) -> Matrix:
+    reader = extra("ansys.mapdl.reader", "a matrix of Ansys")
+    with _library(file):
+        found = reader.read_binary(file)
+        dofs, stiffness, mass = found.load_km()
+        held = np.asarray(found.const)
+    if len(held):
+        raise ValueError(
+            f"{len(held)} of its displacements are held, as that of node {int(held[0][0])} along {held[0][1] + 1}; "
+            "write the matrices of the free body, without supports"
+        )
+    ends = scipy.sparse.coo_matrix(mass if what == "mass" else stiffness)
+    values = _both(np.array([ends.row, ends.col]).T, ends.data, len(dofs))
+    return Matrix(values, np.add(dofs, (0, 1)))
+
+
+#: Suffix -> its reader.
+READERS: dict[str, Callable[[str, str, str], Matrix]] = {
+    ".mtx": _text, ".op2": _op2, ".op4": _op4, ".pch": _punch, ".full": _ansys,
+}  # fmt: skip
+
+
+def read_nodes(file: str) -> dict[int, np.ndarray]:
+    """Places of nodes by number, in their order, from a text file, or the model of Abaqus, Nastran or Ansys.
+
+    Raises:
+        OSError: it cannot be opened.
+        ValueError: a line is no node.
+    """
+    suffix = pathlib.Path(file).suffix.lower()
+    if suffix in (".bdf", ".dat", ".nas"):
+        table = extra("pyyeti.nastran.bulk", "nodes of Nastran").rdgrids(file)
+        if table is None or table[:, 1].any() or table[:, 6].any():
+            raise ValueError("it has no GRID entries, or some in a coordinate system of their own; write basic ones")
+        return {int(row[0]): row[2:5] for row in table}
+    if suffix == ".cdb":
+        model = extra("ansys.mapdl.reader", "nodes of Ansys").Archive(file)
+        return {int(number): place for number, place in zip(model.nnum, model.nodes, strict=True)}
+    return _listed(pathlib.Path(file).read_text("utf-8"), keywords=suffix == ".inp")
+
+
+def _listed(text: str, keywords: bool) -> dict[int, np.ndarray]:
+    """Nodes of lines with number and place; with keywords, those under *NODE only."""
+    found: dict[int, np.ndarray] = {}
+    within = not keywords
+    for number, line in enumerate(text.splitlines(), 1):
+        if keywords and line.startswith("*"):
+            if not line.startswith("**"):
+                within = re.match(r"\*NODE\s*(,|$)", line, re.IGNORECASE) is not None
+            continue
+        words = [word for word in re.split(r"[\s,;]+", line.partition("#")[0].strip()) if word]
+        if not words or not within:
+            continue
+        try:
+            node, place = int(words[0]), np.array([float(word) for word in words[1:4]])
+        except ValueError:
+            raise ValueError(
+                f"line {number}: {line.strip():.40} is no node; give its number and three places"
+            ) from None
+        if len(words) != 4 or node in found or not np.isfinite(place).all():
+            raise ValueError(
+                f"line {number}: {line.strip():.40} is no node of its own; give its number and three places"
+            )
+        found[node] = place
+    return found
+
+
+def of_matrices(mass: Matrix, stiffness: Matrix, nodes: dict[int, np.ndarray]) -> FiniteElements:
+    """A body of finite elements, by nodes in the order of the mass matrix where it names them.
+
+    Raises:
+        ValueError: a row belongs to no node, a node lacks a displacement, or turns.
+    """
+    if mass.dofs is not None:
+        numbers = list(dict.fromkeys(mass.dofs[:, 0].tolist()))
+        unknown = [number for number in numbers if number not in nodes]
+        if unknown:
+            raise ValueError(f"node {unknown[0]} of massFile is not in nodeFile, which has {len(nodes)} nodes")
+        nodes = {number: nodes[number] for number in numbers}
+    M, K = _ordered("massFile", mass, list(nodes)), _ordered("stiffnessFile", stiffness, list(nodes))
+    order = {number: k for k, number in enumerate(nodes)}
+    return FiniteElements(M, K, np.array(list(nodes.values())).reshape(-1, 3), order)
+
+
+def _ordered(name: str, matrix: Matrix, numbers: list[int]) -> Any:
+    """The matrix with three displacements for each node, in the order of the numbers."""
+    if matrix.dofs is None:
+        return matrix.values
+    row = {(int(node), int(direction)): k for k, (node, direction) in enumerate(matrix.dofs)}
+    rows = []
+    for number in numbers:
+        for direction in DISPLACEMENTS:
+            if (number, direction) not in row:
+                raise ValueError(
+                    f"{name} has no displacement of node {number} along {'xyz'[direction - 1]}; write the matrices of "
+                    "the free body, without supports"
+                )
+            rows.append(row.pop((number, direction)))
+    sizes = np.asarray(abs(matrix.values).sum(axis=0)).ravel()
+    for (number, direction), k in row.items():
+        if sizes[k] > 0:
+            raise ValueError(
+                f"{name} has {'a rotation' if direction > 3 else 'a displacement'} of node {number} (direction "
+                f"{direction}), and three displacements of the nodes of massFile are taken; condense others"
+            )
+    return matrix.values.tocsr()[rows][:, rows].tocsc()
+
+
+__all__ = ["Matrix", "of_matrices", "path", "read_matrix", "read_nodes"]

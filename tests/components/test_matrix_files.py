@@ -1,0 +1,162 @@
+"""Matrices and nodes in the files of finite-element programs: the same bar in each."""
+
+from __future__ import annotations
+
+import importlib
+import pathlib
+import struct
+from typing import Any
+
+import numpy as np
+import pytest
+from test_modal_body import ATTACHED, HELD, bricks, files
+
+from mbfmu.components import ModalBody
+from mbfmu.components.flexible import matrix_files
+from mbfmu.errors import ModelError
+
+
+@pytest.fixture(scope="module")
+def bar() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Mass, stiffness, places."""
+    return bricks()
+
+
+@pytest.fixture(scope="module")
+def frequencies(bar: Any, tmp_path_factory: pytest.TempPathFactory) -> list[float]:
+    """By Matrix Market files."""
+    return body(files(tmp_path_factory.mktemp("bar"), *bar))
+
+
+def body(given: dict[str, str]) -> list[float]:
+    """Frequencies of the bar that is in these files."""
+    return list(ModalBody(**given, held=HELD, attached=ATTACHED).checks()["frequencies"])
+
+
+@pytest.mark.parametrize("columns", [3, 5])
+def test_matrices_of_abaqus(bar: Any, frequencies: list[float], tmp_path: pathlib.Path, columns: int) -> None:
+    """One side of the diagonal; with nodes named, they stand in another order than in the model."""
+    given = files(tmp_path, *bar)
+    for name, matrix in (("mass", bar[0]), ("stiffness", bar[1])):
+        lines = []
+        for i, j in np.argwhere(np.tril(matrix)).tolist()[:: -1 if columns == 5 else 1]:
+            ends = (i // 3 + 1, i % 3 + 1, j // 3 + 1, j % 3 + 1) if columns == 5 else (i + 1, j + 1)
+            lines.append((", " if columns == 5 else " ").join([*map(str, ends), f"{float(matrix[i, j])!r}"]))
+        (tmp_path / f"{name}.mtx").write_text("\n".join(lines))
+    if columns == 5:
+        nodes = [f"{k + 1}, {x}, {y}, {z}" for k, (x, y, z) in enumerate(bar[2].tolist())][::-1]
+        text = ["*Heading", "a bar", "** nodes", "*Node", *nodes, "*Element, type=C3D8", "1, 1, 2, 3, 4, 5, 6, 7, 8"]
+        given["nodeFile"] = str(tmp_path / "bar.inp")
+        pathlib.Path(given["nodeFile"]).write_text("\n".join(text))
+    assert body(given) == pytest.approx(frequencies, rel=1e-9)
+
+
+def op2(file: pathlib.Path, matrices: dict[str, np.ndarray]) -> None:
+    """Write matrices as OUTPUT2 has them: records between their lengths, each with a key before it."""
+
+    def record(*parts: bytes) -> bytes:
+        data = b"".join(parts)
+        return struct.pack("i", len(data)) + data + struct.pack("i", len(data))
+
+    def keys(*values: int) -> bytes:
+        return b"".join(record(struct.pack("i", value)) for value in values)
+
+    out = keys(3) + record(struct.pack("3i", 11, 23, 26)) + keys(7) + record(b"NASTRAN FORT TAPE ID CODE - ")
+    out += keys(2) + record(b"XXXXXXXX") + keys(-1, 0)
+    for number, (name, matrix) in enumerate(matrices.items(), 101):
+        rows, columns = matrix.shape
+        label = record(name.ljust(8).encode())
+        trailer = struct.pack("7i", number, columns, rows, 6, 2, rows, 10000)  # symmetric, of double precision
+        out += keys(2) + label + keys(-1, 7) + record(trailer) + keys(-2, 1, 0, 2) + label + keys(-3, 1, 1)
+        for k, column in enumerate(matrix.T):
+            out += keys(1) if k else b""
+            for i in np.flatnonzero(column):
+                out += keys(3) + record(struct.pack("i", i + 1), struct.pack("d", column[i]))
+            out += keys(0, -4 - k)
+        out += keys(0, 0)
+    file.write_bytes(out + keys(0))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("suffix", [".op2", ".op4", ".pch"])
+def test_matrices_of_nastran(bar: Any, frequencies: list[float], tmp_path: pathlib.Path, suffix: str) -> None:
+    pytest.importorskip("pyyeti", reason="no pyyeti: the extra mbfmu[nastran] has it")
+    bulk, pandas = importlib.import_module("pyyeti.nastran.bulk"), pytest.importorskip("pandas")
+    mass, stiffness, places = bar
+    given = files(tmp_path, *bar)
+    file = tmp_path / f"bar{suffix}"
+    if suffix == ".op2":
+        op2(file, {"MAAX": mass, "KAAX": stiffness})
+    elif suffix == ".op4":
+        op4 = importlib.import_module("pyyeti.nastran.op4")
+        op4.write(str(file), {"MAAX": mass, "KAAX": stiffness}, sparse="bigmat")
+    else:
+        numbers = np.repeat(np.arange(28, 0, -1), 3)  # nodes backwards
+        rows = (3 * (numbers - 1)[:, None] + np.arange(3)).reshape(28, 3, 3)[:, 0].ravel()
+        index = pandas.MultiIndex.from_arrays([numbers, np.tile((1, 2, 3), 28)], names=["id", "dof"])
+        frames = {
+            name: pandas.DataFrame(one[np.ix_(rows, rows)], index=index, columns=index)
+            for name, one in (("MAAX", mass), ("KAAX", stiffness))
+        }
+        bulk.wtdmig(str(file), frames)
+        given["nodeFile"] = str(tmp_path / "bar.bdf")
+        with pathlib.Path(given["nodeFile"]).open("w") as stream:
+            bulk.wtgrids(stream, np.arange(1, 29), xyz=places)
+    for name, matrix in (("massFile", "MAAX"), ("stiffnessFile", "kaax")):
+        given[name] = f"{file}:{matrix}"
+    assert body(given) == pytest.approx(frequencies, rel=1e-6)
+    with pytest.raises(ModelError, match=rf"it has the matrices .*MAAX.*; name one, as in .*bar{suffix}:"):
+        body(given | {"massFile": str(file)})
+    file.write_bytes(file.read_bytes()[:100])
+    with pytest.raises(ModelError, match=rf"it is no {suffix} file, or is damaged|it has the matrices"):
+        body(given)
+
+
+def test_matrices_of_ansys_with_supports_are_refused() -> None:
+    """file.full comes with its reader: a clamped bar of 321 nodes."""
+    examples = pytest.importorskip("ansys.mapdl.reader.examples", reason="no reader: the extra mbfmu[ansys] has it")
+    with pytest.raises(ValueError, match="63 of its displacements are held, as that of node"):
+        matrix_files.read_matrix(examples.fullfile, "mass")
+    nodes = matrix_files.read_nodes(examples.hexarchivefile)
+    assert len(nodes) == 321
+    assert nodes[2] == pytest.approx((1.0, 0.0, 0.0))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ("held", "1 of its displacements are held, as that of node 28 along 3"),
+        ("rotation", "stiffnessFile has a rotation of node 28"),
+        ("lacking", "massFile has no displacement of node 28 along z"),
+        ("unknown", "node 99 of massFile is not in nodeFile"),
+        ("internal", "belong to no node"),
+        ("columns", "3 or 5 columns, not 4"),
+        ("suffix", "is no kind of matrix that is read"),
+    ],
+)
+def test_wrong_matrices_are_refused(bar: Any, tmp_path: pathlib.Path, change: str, message: str) -> None:
+    given = files(tmp_path, *bar)
+    lines = {}
+    for name, matrix in (("mass", bar[0]), ("stiffness", bar[1])):
+        lines[name] = [
+            f"{i // 3 + 1},{i % 3 + 1},{j // 3 + 1},{j % 3 + 1},{float(matrix[i, j])!r}"
+            for i, j in np.argwhere(np.tril(matrix)).tolist()
+        ]
+    if change == "held":
+        lines["stiffness"][-1] = "28,3,28,3,1e36"
+    elif change == "rotation":
+        lines["stiffness"].append("28,4,28,4,5.0")
+    elif change == "lacking":
+        lines["mass"] = [line for line in lines["mass"] if not line.startswith("28,3")]
+    elif change == "unknown":
+        lines["mass"].append("99,1,99,1,5.0")
+    elif change == "internal":
+        lines["mass"].append("-1,1,-1,1,5.0")
+    elif change == "columns":
+        lines["mass"] = ["1,2,3,4"]
+    for name, text in lines.items():
+        (tmp_path / f"{name}.mtx").write_text("\n".join(text))
+    if change == "suffix":
+        given["massFile"] = given["nodeFile"]
+    with pytest.raises(ModelError, match=message):
+        body(given)
