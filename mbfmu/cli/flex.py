@@ -28,7 +28,7 @@ def flex(
         list[str],
         typer.Argument(
             metavar="FILES",
-            help="A mesh (.msh, .inp); mass matrix, stiffness matrix (.mtx, .op2, .op4, .pch, .full) and nodes; or a SID file.",
+            help="A mesh (.msh, .inp); mass, stiffness (.mtx, .op2, .op4, .pch, .full) and nodes; or a SID file.",
         ),
     ],
     held: Annotated[
