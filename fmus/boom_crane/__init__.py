@@ -25,7 +25,7 @@ class BoomCrane(Assembly):
         self.luffing = FixedRotation(n=(0, 0, 1), angle=35.0, animation=False)
         self.boom = Beam(
             r=(BOOM, 0, 0), section="pipe", diameter=0.3, innerDiameter=0.28, damping=0.02, color=YELLOW,
-            deformationScale=4, q=Start(REST, fixed=True), qd=Start((0,) * len(REST), fixed=True),
+            q=Start(REST, fixed=True), qd=Start((0,) * len(REST), fixed=True),
         )  # fmt: skip
         self.hook = Universal(
             n_a=(1, 0, 0), n_b=(0, 0, 1), phi_a=Start(0.0, fixed=True), phi_b=Start(HANGING, fixed=True),

@@ -25,7 +25,7 @@ class FlexibleSliderCrank(Assembly):
             q=Start((0, 0, 0, 0), fixed=True), qd=Start((0, 0, 0, 0), fixed=True),
         )  # fmt: skip
         self.wrist = Revolute(phi=Start(0.0), w=Start(SPEED * CRANK / ROD))
-        self.guide = Prismatic(n=(1, 0, 0), s=Start(CRANK + ROD))
+        self.guide = Prismatic(n=(1, 0, 0), s=Start(CRANK + ROD), animation=False)
         self.block = BodyBox(r=(0.06, 0, 0), r_shape=(-0.03, 0, 0), width=0.04, density=780.0)
         self.connect(self.world.frame_b, self.bearing.frame_a)
         self.connect(self.drive.flange, self.bearing.axis)
