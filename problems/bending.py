@@ -264,8 +264,8 @@ def lag(n: int = 8, modes: int = 6) -> list[float]:
     """Deflection of the end across the beam at the instants [m], by linear bending under centrifugal tension.
 
     With the speed O of the axis, the deflection w at x obeys rho A (ddw/dtdt + dO/dt x - O^2 w) + EI ddddw/dxdxdxdx =
-    d(N dw/dx)/dx, where N = rho A O^2 (L^2 - x^2) / 2: what Kane, Ryan and Banerjee's theory is to first order. Solved by
-    n cubic finite elements and the lowest modes of these.
+    d(N dw/dx)/dx, where N = rho A O^2 (L^2 - x^2) / 2: what Kane, Ryan and Banerjee's theory is to first order. Solved
+    by n cubic finite elements and the lowest modes of these.
     """
     h, mu = ARM / n, ARM_RHO * ARM_A
     s, weights = np.polynomial.legendre.leggauss(6)
@@ -363,10 +363,9 @@ PROBLEMS = (
         "bending-spin-up",
         "Spin-up of a beam",
         "T. R. Kane, R. R. Ryan, A. K. Banerjee, Dynamics of a cantilever beam attached to a moving base, Journal of "
-        "Guidance, Control and Dynamics 10 (1987), 139-151; dimensions of S.-C. Wu, E. J. Haug, Geometric non-linear "
-        "substructuring for dynamics of flexible mechanical systems, International Journal for Numerical Methods in "
-        "Engineering 26 (1988), 2211-2226; linear bending under centrifugal tension, by finite elements",
-        "deflection of the end after 5, 10 and 15 s, of up to 5 % of the length, whose second order linear theory lacks",
+        "Guidance, Control and Dynamics 10 (1987), 139-151: the manoeuvre, and to first order its theory, linear "
+        "bending under centrifugal tension, here of a beam of 8 m and by finite elements",
+        "deflection of the end after 5, 10 and 15 s: up to 5 % of the length, whose square linear theory lacks",
         "m",
         LAG,
         _spin_up,
