@@ -13,6 +13,7 @@ import casadi as ca
 import numpy as np
 import scipy
 
+from mbfmu.components.animation import BODY_COLOR, Animated, draw_sphere
 from mbfmu.components.flexible import matrix_files, sid
 from mbfmu.components.flexible.finite_elements import FiniteElements, Material, Patch, read_mesh, solver
 from mbfmu.components.flexible.floating_frame import Flexibility, Integrals, PartialFlexibleBody
@@ -252,7 +253,7 @@ def _read_sid(file: str, changed: float) -> sid.SID:
     return sid.load(file)
 
 
-class ModalBody(PartialFlexibleBody):
+class ModalBody(Animated, PartialFlexibleBody):
     """Body of finite elements, by a SID file, a mesh, or mass and stiffness matrices, reduced to few shapes.
 
     A SID file (Standard Input Data) has the shapes, all their couplings, geometric stiffening and damping; frame_a is
@@ -292,6 +293,14 @@ class ModalBody(PartialFlexibleBody):
     )
     f_max = Parameter(t.Frequency, 1e30, "Modes above this frequency are left out [Hz]", min=0, structural=True)
     frame = Frames("Interface", size=lambda self: len(self._attached()))
+    diameter = Parameter(
+        t.Diameter,
+        lambda self: self.world.defaultBodyDiameter,
+        "Diameter of the sphere in the centre of mass; of the rods to the interfaces a third",
+        animation=True,
+    )
+    color = Parameter(t.Color, BODY_COLOR, "Color of the body", shape=3, animation=True)
+    deformationScale = Parameter(t.Real, 1.0, "Displacements are drawn so many times as large", animation=True)
     m = Final(t.Mass, lambda self: self.flexibility().integrals.m, "Mass of the body", structural=True)
 
     def _attached(self) -> tuple[tuple[str, ...], ...]:
@@ -413,6 +422,19 @@ class ModalBody(PartialFlexibleBody):
             u, turn = found.moved(k, q)
             R = axes_rotations((1, 2, 3), turn, self.der(turn))
             self.relative_motion(ca.DM(place) + u, Orientation(R.T, R.w), frame=f"frame[{k + 1}]")
+
+    def visualize(self: Any) -> None:
+        found, q = self.reduction(), self.coordinates
+        integrals = found.flexibility.integrals
+        shift = ca.SX(ca.DM(integrals.S)) @ q if self.coordinates.numel() else ca.SX.zeros(3)
+        center = ca.DM(integrals.first) + self.deformationScale * shift
+        draw_sphere(self, "center", self.frame_a, self.diameter, self.color, ca.vertsplit(center / integrals.m))
+        for k, place in enumerate(found.places):
+            end = ca.DM(place) + self.deformationScale * found.moved(k, q)[0]
+            self.draw_shape(
+                f"rod{k + 1}", "cylinder", self.frame_a, lengthDirection=end, length=ca.norm_2(end),
+                width=self.diameter / 3, color=self.color, specularCoefficient=self.specularCoefficient,
+            )  # fmt: skip
 
 
 #: Reductions by all that they depend on.

@@ -331,5 +331,17 @@ def test_elements_of_frames_are_written_and_read(tmp_path: pathlib.Path) -> None
 
 
 def test_a_beam_is_drawn_as_it_bends() -> None:
-    model = Clamped(Beam(**UNIT, width=0.1, nWidth=1, nHeight=1, q=Start((0.2, 0, 0, 0), fixed=True)))
-    assert System.of(model, scene=True).scene is not None
+    """The middle of its last section stands three times as far aside as frame_b does."""
+    q, rest = Start((0.02, 0, 0, 0), fixed=True), Start((0, 0, 0, 0), fixed=True)
+    model = Clamped(Beam(**UNIT, width=0.1, nWidth=1, nHeight=1, q=q, qd=rest, deformationScale=3.0))
+    system = System.of(model, scene=True)
+    assert system.scene is not None
+    found = mbfmu.simulate(system, 1e-6, interval=1e-6, outputs=[*system.scene.variables, "beam.frame_b.r_0"])
+    shape = next(shape for shape in system.scene.shapes if shape.ident == "beam.beam")
+    extra = np.array([found[part][0] if isinstance(part, str) else part for part in shape.quantities["extra"]])
+    outline, stations = extra[:2].astype(int)
+    points = extra[5:].reshape(outline, stations, 3)
+    assert points[:4, 0].mean(axis=0) == pytest.approx((0, 0, 0), abs=1e-12)
+    aside = found["beam.frame_b.r_0[2]"][0]
+    assert aside > 0.01
+    assert points[:4, -1].mean(axis=0)[1] == pytest.approx(3 * aside, rel=1e-9)

@@ -12,8 +12,9 @@ import scipy
 
 import mbfmu
 from mbfmu.components import Body, ModalBody, World
+from mbfmu.dynamics import System
 from mbfmu.errors import ModelError
-from mbfmu.modeling import Assembly
+from mbfmu.modeling import Assembly, Start
 from mbfmu.studies.linearize import linearize
 
 SIZES, LENGTHS, E, NU, RHO = (6, 1, 1), (0.6, 0.1, 0.08), 1e7, 0.3, 1000.0
@@ -75,6 +76,15 @@ class Bar(Assembly):
         if load:
             self.load = Body(m=load, r_CM=(0, 0, 0))
             self.connect(self.bar.frame[0], self.load.frame_a)
+
+
+class Clamped(Assembly):
+    """A body on the ground, named bar."""
+
+    def __init__(self, bar: ModalBody) -> None:
+        self.world = World(gravityType="NoGravity")
+        self.bar = bar
+        self.connect(self.world.frame_b, self.bar.frame_a)
 
 
 @pytest.fixture(scope="module")
@@ -153,3 +163,27 @@ def test_wrong_matrices_are_refused(tmp_path: pathlib.Path, change: str, message
 def test_wrong_nodes_are_refused(given: dict[str, Any], modifiers: dict[str, Any], message: str) -> None:
     with pytest.raises(ModelError, match=message):
         ModalBody(**given | modifiers).flexibility()
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_it_is_drawn_as_it_bends(given: dict[str, Any]) -> None:
+    """A rod leads from frame_a to the interface, whose displacement is drawn as large as asked."""
+    count = ModalBody(**given, nModes=1).flexibility().count
+    q, ends = Start([0.004] * count, fixed=True), []
+    for scale in (1.0, 5.0):
+        bar = ModalBody(**given, nModes=1, q=q, qd=Start([0.0] * count, fixed=True), deformationScale=scale)
+        model = Clamped(bar)
+        system = System.of(model, scene=True)
+        assert system.scene is not None
+        names = list(system.scene.variables)
+        found = mbfmu.simulate(system, 1e-6, interval=1e-6, outputs=[*names, "bar.frame[1].r_0"])
+        rod = next(shape for shape in system.scene.shapes if shape.ident == "bar.rod1")
+        along, length = (
+            np.array([found[part][0] if isinstance(part, str) else part for part in rod.quantities[key]])
+            for key in ("lengthDirection", "length")
+        )
+        ends.append(along / np.linalg.norm(along) * length)
+        place = np.array([found[f"bar.frame[1].r_0[{k}]"][0] for k in (1, 2, 3)])
+        straight = bar.reduction().places[0]
+        assert ends[-1] == pytest.approx(straight + scale * (place - straight), abs=1e-9)
+    assert np.abs(ends[1] - ends[0]).max() > 0.01
