@@ -101,6 +101,12 @@ class Shafts:
                 return
             torques = torques - self._solved(self._differences(apart_with, torques, r), r, "at the start")
             r = apart_with(torques)
+        if np.any(np.abs(r) > ROUGH * (1 + np.abs(torques))):
+            worst = self.shafts[int(np.argmax(np.abs(r)))]
+            raise SimulationError(
+                f"{worst.name}: no torque between them was found at the start with which both sides accelerate alike "
+                f"(they differ by {np.abs(r).max():.3g}); declare one flange with motion=True"
+            )
 
     def solve(self, slaves: Sequence[Slave], time: float, size: float, step: Callable[[], None]) -> None:
         """Let `step` move the slaves, from a time [s], so that both sides of shafts are together after a size [s].
