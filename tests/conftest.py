@@ -26,11 +26,9 @@ os.environ.setdefault("MBFMU_CACHE", str(ROOT / "build" / "cache"))
 # Most of what is compiled here runs for some milliseconds: it is compiled without optimisation, in half the time, with
 # clang in a quarter. What uses the fixtures `users_compiler` and `as_users_compile` is compiled as elsewhere.
 COMPILER = next(filter(None, map(shutil.which, ("clang", "cc", "gcc"))), None)
-if os.name == "posix" and COMPILER is not None and "CC" not in os.environ:
-    UNOPTIMIZED = shlex.join([str(ROOT / "tests" / "unoptimized"), COMPILER])
-    os.environ["CC"] = UNOPTIMIZED
-else:
-    UNOPTIMIZED = None
+UNOPTIMIZED = shlex.join([str(ROOT / "tests" / "unoptimized"), COMPILER]) if COMPILER else None
+if os.name == "posix" and UNOPTIMIZED is not None:
+    os.environ.setdefault("CC", UNOPTIMIZED)  # workers inherit it
 
 #: CPU seconds from which a test function, with all its cases, is to be marked `slow`.
 SLOW_FROM = 1.0
@@ -146,8 +144,8 @@ def as_users_compile() -> Callable[[], contextlib.AbstractContextManager[None]]:
     @contextlib.contextmanager
     def without() -> Iterator[None]:
         with pytest.MonkeyPatch.context() as patch:
-            if os.environ.get("CC") == UNOPTIMIZED:
-                patch.delenv("CC", raising=False)
+            if UNOPTIMIZED is not None and os.environ.get("CC") == UNOPTIMIZED:
+                patch.delenv("CC")
             yield
 
     return without
