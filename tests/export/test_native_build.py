@@ -57,6 +57,11 @@ def test_equal_models_give_equal_libraries(built, system, tmp_path, monkeypatch)
     assert other.read_bytes() != built.read_bytes()
 
 
+def test_the_compiler_is_that_of_users():
+    """In workers of pytest-xdist, too, which find CC as their parent has set it."""
+    assert "unoptimized" not in "".join(require_compiler().command)
+
+
 def test_sources_compile_without_warnings_of_their_own(system, tmp_path):
     compiler = require_compiler()
     headers = pathlib.Path(__file__).resolve().parents[2] / "templates" / "runtime" / "include"
