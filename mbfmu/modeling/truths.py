@@ -60,8 +60,12 @@ def counted(value: ca.SX, is_boolean: Callable[[ca.SX], bool]) -> ca.SX | None:
     something. Nor is `if_else(condition, 1, 0)`, a number.
     """
     waiting = [] if value.is_constant() or value.is_symbolic() or is_truth(value, is_boolean) else [value]
+    seen: set[int] = set()
     while waiting:
         part = waiting.pop()
+        if part.element_hash() in seen:
+            continue
+        seen.add(part.element_hash())
         if part.op() not in _ARITHMETIC or _changes_sign(part, is_boolean):
             continue
         operands = [part.dep(i) for i in range(part.n_dep())]
@@ -91,11 +95,13 @@ def _changes_sign(value: ca.SX, is_boolean: Callable[[ca.SX], bool]) -> bool:
             return (0.0, 1.0) if ca.is_equal(part, found[0], 9) else None
         if part.is_symbolic() or part.op() not in _SIMPLE:
             return None
-        operands = [both(part.dep(i)) for i in range(part.n_dep())]
-        if any(operand is None for operand in operands):
-            return None
-        columns = zip(*(operand for operand in operands if operand is not None), strict=True)
-        without, given = (_SIMPLE[part.op()](*column) for column in columns)
+        operands = []
+        for i in range(part.n_dep()):
+            operand = both(part.dep(i))
+            if operand is None:
+                return None
+            operands.append(operand)
+        without, given = (_SIMPLE[part.op()](*column) for column in zip(*operands, strict=True))
         return without, given
 
     values = both(value)

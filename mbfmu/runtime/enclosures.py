@@ -63,11 +63,15 @@ def _enclosed(crossings: ca.Function, time_switches: tuple[bool, ...], ninputs: 
     function = crossings if crossings.is_a("SXFunction") else crossings.expand()
     names = FUNCTIONS["crossings"].arguments
     symbols = {name: ca.SX.sym(name, function.numel_in(i)) for i, name in enumerate(names)}
+    jumping = _jumping_rows(function)
+    found = {row: kind for row, kind in found.items() if row not in jumping or kind != OF_STATES}
+    if not found:
+        return none
     column = function(*symbols.values())
     rows = ca.Function("rows", list(symbols.values()), [ca.vertcat(*(column[row] for row in found))])
     at = {name: ca.SX.sym(name, symbols[of].numel()) for name, of in _BOUNDS.items()}
     results = zip(found, _results(rows, {**symbols, **at}, names), strict=True)
-    kept = {row: node for row, node in results if node is not None and not (node.is_rough and found[row] == OF_STATES)}
+    kept = {row: node for row, node in results if node is not None}
     if not kept:
         return none
     symbols |= at
@@ -127,9 +131,6 @@ class _Node:
     #: Of `IF_ELSE_ZERO`: condition and value. Of `NOT`: the condition.
     choice: tuple[_Node, _Node] | None = None
     negated: _Node | None = None
-    #: Does it depend on states, and does some part of it jump with them?
-    moves: bool = False
-    is_rough: bool = False
 
 
 def _point(value: Any) -> Bounds:
@@ -504,6 +505,25 @@ _OPERATIONS: dict[str, Callable[..., _Node | None]] = {
 _JUMPING = frozenset(["SIGN", "COPYSIGN", "FLOOR", "CEIL", "FMOD", "LT", "LE", "EQ", "NE"])
 
 
+def _jumping_rows(function: ca.Function) -> set[int]:
+    """Rows of the first result of which some part jumps with states."""
+    states = FUNCTIONS["crossings"].arguments.index("x")
+    moves, jumps = [False] * function.sz_w(), [False] * function.sz_w()
+    found = set()
+    for k in range(function.n_instructions()):
+        name = NAMES.get(function.instruction_id(k))
+        inputs, outputs = function.instruction_input(k), function.instruction_output(k)
+        if name == "OUTPUT":
+            if jumps[inputs[0]]:
+                found.add(outputs[1])
+            continue
+        of = [] if name in ("INPUT", "CONST") else inputs
+        moved = (name == "INPUT" and inputs[0] == states) or any(moves[place] for place in of)
+        jumps[outputs[0]] = any(jumps[place] for place in of) or (moved and name in _JUMPING)
+        moves[outputs[0]] = moved
+    return found
+
+
 def _results(rows: ca.Function, given: dict[str, ca.SX], names: tuple[str, ...]) -> list[_Node | None]:
     """Bounds of all results of a function of t, x, u, P, m and w; None where there are none."""
 
@@ -513,7 +533,7 @@ def _results(rows: ca.Function, given: dict[str, ca.SX], names: tuple[str, ...])
             return _Node((given["t"], given["until"]), _ONE)
         if name == "x":
             rates = given["rate_least"][i], given["rate_most"][i]
-            return _Node((given["x_least"][i], given["x_most"][i]), rates, moves=True)
+            return _Node((given["x_least"][i], given["x_most"][i]), rates)
         if name == "u":
             return _Node((given["u_least"][i], given["u_most"][i]), _point(given["du"][i]))
         return _Node(_point(given[name][i]))
@@ -544,8 +564,4 @@ def _made(name: str | None, operands: list[_Node | None]) -> _Node | None:
     known = [node for node in operands if node is not None]
     if name not in _OPERATIONS or len(known) < len(operands):
         return None
-    found = _OPERATIONS[name](*known)
-    if found is not None:
-        found.moves = any(node.moves for node in known)
-        found.is_rough = any(node.is_rough for node in known) or (found.moves and name in _JUMPING)
-    return found
+    return _OPERATIONS[name](*known)
