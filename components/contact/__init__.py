@@ -3,6 +3,20 @@ Coulomb, or of rigid bodies by impacts and constraints."""
 
 from mbfmu.components.contact.contact import Contact, ContactGroup
 from mbfmu.components.contact.geometry import Box, Capsule, Cylinder, Ellipsoid, Plane, Sphere
+from mbfmu.components.contact.height_field import HeightField
+from mbfmu.components.contact.mesh import ConvexMesh
 from mbfmu.components.contact.rigid import RigidContact
 
-__all__ = ["Box", "Capsule", "Contact", "ContactGroup", "Cylinder", "Ellipsoid", "Plane", "RigidContact", "Sphere"]
+__all__ = [
+    "Box",
+    "Capsule",
+    "Contact",
+    "ContactGroup",
+    "ConvexMesh",
+    "Cylinder",
+    "Ellipsoid",
+    "HeightField",
+    "Plane",
+    "RigidContact",
+    "Sphere",
+]

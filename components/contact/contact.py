@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import functools
 import re
 from collections.abc import Iterator
 from itertools import combinations, product
@@ -12,10 +14,24 @@ import casadi as ca
 from mbfmu.components.animation import FORCE_COLOR, Animated
 from mbfmu.components.contact import laws
 from mbfmu.components.contact.geometry import Geometry, Plane
-from mbfmu.components.contact.pairs import Point, Solid, curvature, is_round, number_of_points, points
+from mbfmu.components.contact.height_field import HeightField
+from mbfmu.components.contact.pairs import (
+    MOST,
+    Patch,
+    Solid,
+    curvature,
+    depths_of_cores,
+    give,
+    is_round,
+    is_rounded,
+    number_of_patches,
+    operations,
+    patches,
+    shares_friction,
+)
 from mbfmu.components.interfaces import guarded_length
 from mbfmu.errors import ModelError
-from mbfmu.frames import angular_velocity1, cross, resolve1, resolve2
+from mbfmu.frames import angular_velocity1, cross, null_rotation, relative_rotation, resolve1, resolve2
 from mbfmu.messages import suggestion
 from mbfmu.modeling import Component, Frame_a, Frame_b, required
 from mbfmu.modeling import types as t
@@ -31,6 +47,8 @@ InverseVelocity = t.Type("InverseVelocity", unit="s/m")
 RELAXATION = 1e-3
 #: How far bodies may overlap at the start, over the size of the smaller one.
 OVERLAP = 0.1
+#: How far edges may be pressed in, over what their radii are.
+PRESSED = 0.9
 
 
 def _has_friction(self: Any) -> bool:
@@ -294,24 +312,33 @@ class ContactPair(Arrows):
             owner = owner.part_of
         raise ModelError(f"{where}: there is no such geometry; {suggestion(name, known)}")
 
-    def points(self) -> list[Point]:
-        """The points of contact as the frames move, which a pair that is connected has."""
-        a, b = self.frame_a, self.frame_b
-        found = points(
-            *(
-                Solid(geometry, frame.r_0 + resolve1(frame.R, geometry.r), frame.R)
-                for geometry, frame in ((self.geometry("a"), a), (self.geometry("b"), b))
-            )
-        )
+    def patches(self, view: Any = None) -> list[Patch]:
+        """The points of contact as the frames move, which a pair that is connected has.
+
+        They are resolved in one of the two frames, from its origin, where `view` is that, else in the world frame.
+        """
+        found = patches(*self.solids(view))
         assert found is not None
         return found
 
+    def solids(self, view: Any) -> list[Solid]:
+        """Both geometries as the frames move, seen as `patches` says."""
+        solids = []
+        for geometry, frame in ((self.geometry("a"), self.frame_a), (self.geometry("b"), self.frame_b)):
+            R, origin = frame.R, frame.r_0
+            if frame is view:
+                R, origin = null_rotation(), ca.SX.zeros(3)
+            elif view is not None:
+                R, origin = relative_rotation(view.R, frame.R), resolve2(view.R, frame.r_0 - view.r_0)
+            solids.append(Solid(geometry, origin + resolve1(R, geometry.r), R))
+        return solids
+
     @property
     def each(self) -> tuple[int]:
-        """Shape of what every point of contact has."""
+        """Shape of what every point of contact has, or every patch where points share their friction."""
         if self.part_of is None:
             return (1,)
-        return (number_of_points(self.geometry("a"), self.geometry("b")),)
+        return (number_of_patches(self.geometry("a"), self.geometry("b")),)
 
     def check_connections(self, connected: set[str]) -> None:
         """The pair must have a closed form."""
@@ -319,12 +346,19 @@ class ContactPair(Arrows):
         a, b = self.geometry("a"), self.geometry("b")
         if a is b:
             raise ModelError(f"{self.where}: {a.where} cannot touch itself; name another geometry")
-        if isinstance(a, Plane) and isinstance(b, Plane):
-            raise ModelError(f"{self.both} are two planes, which do not touch; give one of them another shape")
+        if isinstance(a, Plane | HeightField) and isinstance(b, Plane | HeightField):
+            kind = "planes" if isinstance(a, Plane) and isinstance(b, Plane) else "grounds"
+            raise ModelError(f"{self.both} are two {kind}, which do not touch; give one of them another shape")
         if not self.each[0]:
             raise ModelError(
                 f"{self.both} have no contact in closed form; a Plane touches all other shapes, a Sphere all but an "
-                "Ellipsoid, a Capsule another one: make one of them up of such shapes"
+                "Ellipsoid, Capsule, Box and ConvexMesh each other: make one of them up of such shapes"
+            )
+        count = operations(a, b)
+        if count > MOST:
+            raise ModelError(
+                f"{self.both} would take about {count:.1g} operations each time that they are looked at, more than "
+                f"{MOST:.0g}; give a mesh with fewer faces, or a coarser grid"
             )
 
     @property
@@ -390,52 +424,84 @@ class Contact(ContactPair, ContactLaw):
     def equations(self) -> None:
         a, b = self.frame_a, self.frame_b
         geometries = self.geometry("a"), self.geometry("b")
-        found = self.points()
+        # Where points are many they are looked at from where they do not move
+        view = (a if geometries[0].in_patches else b) if shares_friction(*geometries) else None
+        found = self.patches(view)
         stiffness, exponent = self._elasticity(*geometries)
-        self.gap = ca.vertcat(*(point.gap for point in found))
+        self.gap = ca.vertcat(*(ca.mmin(ca.vertcat(*(point.gap for point in patch))) for patch in found))
         self._stay_outside(*geometries)
+
+        def seen(v: Any) -> Any:
+            return v if view is None else resolve2(view.R, v)
+
+        def in_world(v: Any) -> Any:
+            return v if view is None else resolve1(view.R, v)
+
+        def seen_from_b(v: Any) -> Any:
+            return v if view is b else seen(resolve1(b.R, v))
+
+        def to_b(v: Any) -> Any:
+            return v if view is b else resolve2(b.R, in_world(v))
+
         w_a, w_b = angular_velocity1(a.R), angular_velocity1(b.R)
-        torque_a, torque_b, stored, lost = ca.SX.zeros(3), ca.SX.zeros(3), ca.SX.zeros(1), ca.SX.zeros(1)
-        forces, normal_forces, frictions, rates_z, rates_phi = [], [], [], [], []
-        for i, point in enumerate(found):
-            n, r_a, r_b = point.normal, point.place - a.r_0, point.place - b.r_0
-            v = self.der(a.r_0) + cross(w_a, r_a) - self.der(b.r_0) - cross(w_b, r_b)
-            approach = -ca.dot(n, v)
-            elastic, energy, f_n = self._press(point, approach, stiffness, exponent)
-            stored, lost = stored + energy, lost + (f_n - elastic) * approach
+        between = a.r_0 - b.r_0
+        origin = a.r_0 if view is None else seen(a.r_0 - view.r_0)
+        # Of a relative to b, at frame_a
+        v_a, w = seen(self.der(a.r_0) - self.der(b.r_0) - cross(w_b, between)), seen(w_a - w_b)
+        torque, stored, lost = ca.SX.zeros(3), ca.SX.zeros(1), ca.SX.zeros(1)
+        forces, places, normal_forces, frictions, rates_z, rates_phi = [], [], [], [], [], []
+        for i, patch in enumerate(found):
+            pressed = self._press(_Patch(patch, origin, v_a, w), stiffness, exponent)
+            stored, lost = stored + pressed.energy, lost + pressed.lost
+            n, f_n, place = pressed.normal, pressed.f_n, pressed.place
+            v = v_a + cross(w, place - origin)
             f_t, moment = ca.SX.zeros(3), ca.SX.zeros(3)
             if _has_friction(self):
-                v_t, z = v + approach * n, resolve1(b.R, self.z[3 * i : 3 * i + 3])
-                f_t, z_rate = self._rub(n, v_t, z, f_n)
-                stored, lost = _spent(stored, lost, self.c_t, z, z_rate, ca.dot(f_t, v_t))
-                rates_z.append(resolve2(b.R, z_rate))
+                slip, z = v - n * ca.dot(n, v), seen_from_b(self.z[3 * i : 3 * i + 3])
+                if pressed.grip is not None:
+                    slip = slip + n * pressed.grip * ca.dot(n, w)
+                resistance, z_rate = self._rub(pressed, slip, z)
+                stored, lost = _spent(stored, lost, self.c_t, z, z_rate, ca.dot(resistance, slip))
+                rates_z.append(to_b(z_rate))
+                f_t = resistance
+                if pressed.grip is not None:
+                    f_t = resistance - n * ca.dot(n, resistance)
+                    moment = pressed.grip * (resistance - f_t)
             if _turns(self):
-                w, phi = w_a - w_b, resolve1(b.R, self.phi[3 * i : 3 * i + 3])
-                moment, phi_rate = self._turn(n, w, phi, f_n)
-                stored, lost = _spent(stored, lost, self.c_r, phi, phi_rate, ca.dot(moment, w))
-                rates_phi.append(resolve2(b.R, phi_rate))
-            f = f_n * n - f_t
-            torque_a, torque_b = torque_a + cross(r_a, f) - moment, torque_b - cross(r_b, f) + moment
-            forces.append(f)
+                phi = seen_from_b(self.phi[3 * i : 3 * i + 3])
+                turned, phi_rate = self._turn(n, w, phi, f_n)
+                stored, lost = _spent(stored, lost, self.c_r, phi, phi_rate, ca.dot(turned, w))
+                rates_phi.append(to_b(phi_rate))
+                moment = moment + turned
+            torque = torque + pressed.torque - cross(place - origin, f_t) - moment
+            forces.append(in_world(pressed.force - f_t))
+            places.append(place if view is None else view.r_0 + in_world(place))
             normal_forces.append(f_n)
             frictions.append(guarded_length(f_t, laws.TINY) if _has_friction(self) else 0)
         self.f_n, self.f_t = ca.vertcat(*normal_forces), ca.vertcat(*frictions)
-        self.f_c, self.r_c = ca.horzcat(*forces).T, ca.horzcat(*(point.place for point in found)).T
+        self.f_c, self.r_c = ca.horzcat(*forces).T, ca.horzcat(*places).T
         self.f_a = force = ca.sum2(ca.horzcat(*forces))
         if rates_z:
             self.der.z = ca.vertcat(*rates_z)
         if rates_phi:
             self.der.phi = ca.vertcat(*rates_phi)
-        a.f, a.t = -resolve2(a.R, force), -resolve2(a.R, torque_a)
-        b.f, b.t = resolve2(b.R, force), -resolve2(b.R, torque_b)
+        torque = in_world(torque)
+        a.f, a.t = -resolve2(a.R, force), -resolve2(a.R, torque)
+        b.f, b.t = resolve2(b.R, force), resolve2(b.R, torque + cross(between, force))
         self.energy(potential=stored, dissipated=lost)
 
-    def _rub(self, n: Any, v_t: Any, z: Any, f_n: Any) -> tuple[Any, Any]:
-        """Friction against sliding with v_t, and how its bristle gives way; what of z the normal has left dies away."""
-        across = n * ca.dot(n, z)
-        most = laws.coulomb(self.mu_k, self.mu_s, self.v_S, v_t) * f_n
-        f_t, rate = laws.bristle(self.c_t, self.d_t, z - across, v_t, most)
-        return f_t, rate - self.c_t / self.d_t * across
+    def _rub(self, pressed: _Pressed, slip: Any, z: Any) -> tuple[Any, Any]:
+        """Resistance against slipping, and how its bristle gives way.
+
+        Points that share their friction slip as they slide, and along the normal as they turn about it: what goes into
+        one is not there against the other. Of one point, what of z the normal has left dies away.
+        """
+        most = laws.coulomb(self.mu_k, self.mu_s, self.v_S, slip) * pressed.f_n
+        if pressed.grip is not None:
+            return laws.bristle(self.c_t, self.d_t, z, slip, most)
+        across = pressed.normal * ca.dot(pressed.normal, z)
+        resistance, rate = laws.bristle(self.c_t, self.d_t, z - across, slip, most)
+        return resistance, rate - self.c_t / self.d_t * across
 
     def _turn(self, n: Any, w: Any, phi: Any, f_n: Any) -> tuple[Any, Any]:
         """Moment against turning with w, by drilling along the normal and rolling across it, and its bristle's rate."""
@@ -455,6 +521,21 @@ class Contact(ContactPair, ContactLaw):
         """Refuse overlap that is none of a contact; end the run where surfaces say nothing of the depth any more."""
         sizes = [geometry.size for geometry in (a, b) if geometry.size is not None]
         least, size = ca.mmin(self.gap), ca.mmin(ca.vertcat(*sizes))
+        if is_rounded(a, b):
+            most = PRESSED * give(a, b)
+            least = ca.fmin(least + most, ca.mmin(depths_of_cores(*self.solids(self.frame_b))))
+            self.require(
+                self.hold(self.initial, value=least),
+                f"{a.where} and {b.where} overlap at the start by {{}} m more than their rounded edges may be pressed "
+                "in; start them further apart",
+            )
+            self.require(
+                least,
+                f"{a.where} and {b.where} are pressed into each other by more than {100 * PRESSED:g} % of the radii of "
+                "their edges; give the contact a greater stiffness, make the bodies slower, or give them a greater "
+                "rounding",
+            )
+            return
         self.require(
             self.hold(self.initial, value=least) + OVERLAP * size,
             f"{a.where} and {b.where} overlap at the start by {{}} m more than a tenth of their size; start them "
@@ -467,23 +548,149 @@ class Contact(ContactPair, ContactLaw):
                 "stiffness, or make the bodies slower",
             )
 
-    def _press(self, point: Point, approach: Any, c: Any, n: Any) -> tuple[Any, Any, Any]:
-        """Elastic force, its energy, and the damped force, while the surfaces overlap."""
-        depth = self.margin - point.gap
-        closed = self.switch(depth, 1, 0)
-        elastic, energy = laws.elastic_force(c, n, ca.fmax(0, depth))
-        elastic, energy = ca.if_else(closed, elastic, 0), ca.if_else(closed, energy, 0)
-        if self.damping == "HuntCrossley":
-            return elastic, energy, laws.hunt_crossley(elastic, self.d, approach)
+    def _press(self, patch: _Patch, c: Any, n: Any) -> _Pressed:
+        """What the points of a patch press with, while surfaces overlap.
+
+        Each has its elastic force, damped after its own speed; a linear damper stands beside all of them. Contact
+        begins and ends at the first and last of them.
+        """
+        points = patch.points
+        depths = [self.margin - point.gap for point in points]
+        most = ca.mmax(ca.vertcat(*depths))
+        closed = self.switch(most, 1, 0)
+        elastic, energies = [], []
+        for point, depth in zip(points, depths, strict=True):
+            force, energy = laws.elastic_force(c, n, ca.fmax(0, depth))
+            if len(points) == 1:  # others come and go on their own
+                force, energy = ca.if_else(closed, force, 0), ca.if_else(closed, energy, 0)
+            elastic.append(point.weight * force)
+            energies.append(energy)
+        # Where nothing presses yet, the deepest points are where it will
+        counts = [f + laws.TINY * (depth >= most) for f, depth in zip(elastic, depths, strict=True)]
+        whole = sum(counts)
+        approach = patch.approaches[0]
+        if len(points) > 1:
+            approach = sum(count * one for count, one in zip(counts, patch.approaches, strict=True)) / whole
         if self.damping == "KelvinVoigt":
-            return elastic, energy, ca.if_else(closed, laws.kelvin_voigt(elastic, self.d_n, approach), 0)
-        impact = self.hold(self.edge(closed > 0.5), value=ca.fmax(approach, self.v_min), start=self.v_min)
-        return elastic, energy, laws.hunt_crossley(elastic, laws.damping_number(self.e) / impact, approach)
+            force = ca.if_else(closed, laws.kelvin_voigt(sum(elastic), self.d_n, approach), 0)
+            damped = [force] if len(points) == 1 else [count / whole * force for count in counts]
+        else:
+            if self.damping == "Restitution":
+                impact = self.hold(self.edge(closed > 0.5), value=ca.fmax(approach, self.v_min), start=self.v_min)
+                d = laws.damping_number(self.e) / impact
+            else:
+                d = self.d
+            damped = [laws.hunt_crossley(f, d, one) for f, one in zip(elastic, patch.approaches, strict=True)]
+        lost = sum((f - g) * one for f, g, one in zip(damped, elastic, patch.approaches, strict=True))
+        return _Pressed(patch, damped, counts, energies, lost)
 
     @staticmethod
     def touches(a: Geometry, b: Geometry) -> bool:
         """True where the points of contact of two geometries, which need be part of nothing, are known."""
-        return number_of_points(a, b) > 0
+        return number_of_patches(a, b) > 0 and operations(a, b) <= MOST
+
+    @staticmethod
+    def operations(a: Geometry, b: Geometry) -> int:
+        """About how many operations two geometries that touch at many points take each time; 0 for others."""
+        return operations(a, b)
+
+
+@dataclasses.dataclass(frozen=True)
+class _Patch:
+    """Points of contact, and how a moves relative to b: velocity [m/s] at an origin, and angular velocity [rad/s]."""
+
+    points: Patch
+    origin: Any
+    v: Any
+    w: Any
+
+    @functools.cached_property
+    def is_flat(self) -> bool:
+        """Do all points have one normal?"""
+        return all(point.normal is self.points[0].normal for point in self.points)
+
+    @functools.cached_property
+    def arms(self) -> list[Any]:
+        """Torque of a unit of force at each point about the origin [m]."""
+        return [cross(point.place - self.origin, point.normal) for point in self.points]
+
+    @functools.cached_property
+    def approaches(self) -> list[Any]:
+        """Speed with which the surfaces come nearer to each other at each point [m/s]."""
+        if not self.is_flat:
+            pairs = zip(self.points, self.arms, strict=True)
+            return [-ca.dot(point.normal, self.v) - ca.dot(arm, self.w) for point, arm in pairs]
+        n = self.points[0].normal
+        along, turning = ca.dot(n, self.v), cross(n, self.w)
+        return [-along - ca.dot(point.place - self.origin, turning) for point in self.points]
+
+
+@dataclasses.dataclass(frozen=True)
+class _Pressed:
+    """Points that press: their forces [N], how much each counts in the centre of pressure, energies [J], lost power."""
+
+    patch: _Patch
+    forces: list[Any]
+    counts: list[Any]
+    energies: list[Any]
+    lost: Any
+
+    @property
+    def energy(self) -> Any:
+        points = self.patch.points
+        return sum(point.weight * energy for point, energy in zip(points, self.energies, strict=True))
+
+    @functools.cached_property
+    def f_n(self) -> Any:
+        """Sum of the normal forces [N]."""
+        return sum(self.forces)
+
+    @functools.cached_property
+    def force(self) -> Any:
+        """Their sum as a vector [N]."""
+        if self.patch.is_flat:
+            return self.f_n * self.normal
+        return sum(f * point.normal for f, point in zip(self.forces, self.patch.points, strict=True))
+
+    def _mean(self, vectors: list[Any]) -> Any:
+        if len(vectors) == 1:
+            return vectors[0]
+        return sum(count * v for count, v in zip(self.counts, vectors, strict=True)) / sum(self.counts)
+
+    @functools.cached_property
+    def place(self) -> Any:
+        """Centre of pressure [m]."""
+        return self._mean([point.place for point in self.patch.points])
+
+    @functools.cached_property
+    def normal(self) -> Any:
+        """Mean of the normals, a unit vector."""
+        if self.patch.is_flat:
+            return self.patch.points[0].normal
+        mean = self._mean([point.normal for point in self.patch.points])
+        return mean / guarded_length(mean, laws.TINY)
+
+    @functools.cached_property
+    def grip(self) -> Any:
+        """Mean distance of the forces from the centre of pressure [m]; None where there is but one point."""
+        if len(self.forces) == 1:
+            return None
+        away = [guarded_length(point.place - self.place, laws.TINY) for point in self.patch.points]
+        return self._mean(away)
+
+    @property
+    def torque(self) -> Any:
+        """Torque of the normal forces about the origin [N.m], with that of weights that depend on how a is turned."""
+        points, origin = self.patch.points, self.patch.origin
+        if self.patch.is_flat:
+            arm = sum(f * (point.place - origin) for f, point in zip(self.forces, points, strict=True))
+            return cross(arm, self.normal)
+        found = sum(f * arm for f, arm in zip(self.forces, self.patch.arms, strict=True))
+        turns: dict[int, list[Any]] = {}  # edges of one direction have the same
+        for energy, point in zip(self.energies, points, strict=True):
+            if point.turn is not None:
+                turns.setdefault(id(point.turn), [0, point.turn])[0] += energy
+        return sum((energy * turn for energy, turn in turns.values()), found)
 
 
 class ContactGroup(ContactLaw):

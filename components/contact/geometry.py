@@ -4,11 +4,16 @@ A geometry stands at a frame and carries no load; a Contact names two of them. W
 said in `mbfmu.components.contact.pairs`, from the two methods that a shape may have:
 
 - `lowest(n)`: the balls of which the shape is the convex hull, as far as they can touch a plane with the normal n;
-- `distance(p)`: signed distance of a point from the surface, with its gradient.
+- `distance(p)`: signed distance of a point from the surface, with its gradient;
+
+and from what else convex shapes have: `balls()`, those of which they are the hull wherever others are, and `core`, the
+polytope, line or point around which all points at a distance are the shape.
 """
 
 from __future__ import annotations
 
+import dataclasses
+from collections.abc import Callable
 from itertools import product
 from typing import Any
 
@@ -16,18 +21,39 @@ import casadi as ca
 
 from mbfmu.components.animation import Animated, draw_sphere
 from mbfmu.components.interfaces import PartialOneFrame_a, guarded_length
+from mbfmu.errors import ModelError
 from mbfmu.frames import from_nxy, normalize
 from mbfmu.modeling import Frame_a, required
 from mbfmu.modeling import types as t
-from mbfmu.modeling.declarations import Final, Parameter
+from mbfmu.modeling.declarations import Final, Parameter, is_expression
 
 SHAPE_COLOR = (0, 128, 255)
 GROUND_COLOR = (160, 160, 150)
 #: Lengths below this have no direction [m].
 SHORT = 1e-12
+#: Edges of a box are rounded by this part of half its least side.
+ROUNDING = 0.05
 
 #: Balls as (centre [m], radius [m]), resolved in the geometry's frame.
 Balls = list[tuple[Any, Any]]
+
+
+#: Edges of one direction: that, a unit vector (3,), their middles [m], (3,) each, and half their length [m].
+Edges = list[tuple[Any, list[Any], Any]]
+
+
+@dataclasses.dataclass(frozen=True)
+class Core:
+    """What a rounded convex shape is without its radius: all points no farther than that from it are the shape.
+
+    `corners` [m], (3,) each, and `edges` are resolved in the geometry's frame, counted from the middle of the shape;
+    `distance` is the signed distance of a point from the core, as that of a Geometry.
+    """
+
+    corners: list[Any]
+    edges: Edges
+    radius: Any
+    distance: Callable[[Any], tuple[Any, Any]]
 
 
 class Geometry(Animated, PartialOneFrame_a):
@@ -39,8 +65,10 @@ class Geometry(Animated, PartialOneFrame_a):
 
     #: True where all normal sections have one radius, so that Hertz's circular contact holds.
     is_round = False
+    #: True where its corners are too many to have friction each.
+    in_patches = False
 
-    def equations(self) -> None:
+    def equations(self: Any) -> None:
         """No load: contacts act on the frame themselves."""
         self.frame_a.f, self.frame_a.t = [0, 0, 0], [0, 0, 0]
 
@@ -49,8 +77,17 @@ class Geometry(Animated, PartialOneFrame_a):
         """Depth [m] to which others may go in before they come out on the other side; None where there is none."""
         raise NotImplementedError(f"{type(self).__name__} must define size")
 
+    @property
+    def core(self) -> Core | None:
+        """The core of a shape that has corners and edges that are rounded; None where it has none."""
+        return None
+
     def lowest(self, n: Any) -> Balls | None:
         """Balls that touch a plane with the unit normal n, resolved in frame_a; None where that is not known."""
+        return None
+
+    def balls(self) -> Balls | None:
+        """Balls of which the shape is the convex hull; None where it is not that of some."""
         return None
 
     def distance(self, p: Any) -> tuple[Any, Any] | None:
@@ -74,8 +111,11 @@ class Sphere(Geometry):
     def size(self) -> Any:
         return self.radius
 
-    def lowest(self, n: Any) -> Balls:
+    def balls(self) -> Balls:
         return [(ca.SX.zeros(3), self.radius)]
+
+    def lowest(self, n: Any) -> Balls:
+        return self.balls()
 
     def distance(self, p: Any) -> tuple[Any, Any]:
         length = guarded_length(p, SHORT)
@@ -141,15 +181,27 @@ class Capsule(_Oblong):
 
     length = Parameter(t.Length, required, "Length between the centres of both half spheres", min=0, nonzero=True)
 
-    def lowest(self, n: Any) -> Balls:
+    def balls(self) -> Balls:
         return [(sign * self.length / 2 * ca.DM(self.e), self.radius) for sign in (1, -1)]
 
+    def lowest(self, n: Any) -> Balls:
+        return self.balls()
+
     def distance(self, p: Any) -> tuple[Any, Any]:
+        distance, slope = self._from_axis(p)
+        return distance - self.radius, slope
+
+    @property
+    def core(self) -> Core:
+        ends = [ball for ball, _ in self.balls()]
+        return Core(ends, [(ca.DM(self.e), [ca.SX.zeros(3)], self.length / 2)], self.radius, self._from_axis)
+
+    def _from_axis(self, p: Any) -> tuple[Any, Any]:
         e = ca.DM(self.e)
         along = ca.fmax(-self.length / 2, ca.fmin(self.length / 2, ca.dot(p, e)))
         across = p - along * e
         length = guarded_length(across, SHORT)
-        return length - self.radius, across / length
+        return length, across / length
 
     def visualize(self: Any) -> None:
         for name, sign in (("first", 1), ("last", -1)):
@@ -217,17 +269,58 @@ class _Blocks(Geometry):
 
 
 class Box(_Blocks):
-    """Box about a point of a frame."""
+    """Box about a point of a frame.
+
+    Between bodies with edges, its edges and corners are rounded by `rounding`, within its faces.
+    """
 
     modelica_name = "Contact.Box"
 
+    rounding = Parameter(
+        t.Radius,
+        lambda self: ROUNDING * ca.mmin(self.half),
+        "Radius of edges and corners, as boxes, capsules and meshes meet them; all else meets them sharp",
+        nonzero=True,
+    )
+
+    def check_values(self) -> None:
+        super().check_values()
+        sides = [self.value(name) for name in ("length", "width", "height")]
+        radius, known = self.value("rounding"), [side for side in sides if not is_expression(side)]
+        if known and not is_expression(radius) and 2 * radius >= min(known):
+            raise ModelError(
+                f"{self.where}.rounding = {radius:g}: half the least side is {min(known) / 2:g} m; give a smaller one"
+            )
+
+    def equations(self: Any) -> None:
+        super().equations()
+        self.require(ca.mmin(self.half) > self.rounding, "rounding is half the least side or more; give a smaller one")
+
+    def balls(self) -> Balls:
+        return [(corner, 0.0) for corner in self._corners(self.half)]
+
     def lowest(self, n: Any) -> Balls:
-        corners = (self.half * ca.DM(signs) for signs in product((1, -1), repeat=3))
-        return [(ca.mtimes(self.T.T, corner), 0.0) for corner in corners]
+        return self.balls()
 
     def distance(self, p: Any) -> tuple[Any, Any]:
+        return self._distance(p, self.half)
+
+    @property
+    def core(self) -> Core:
+        half, T = self.half - self.rounding, self.T
+        edges = []
+        for k in range(3):
+            across = [signs for signs in product((1, -1), repeat=3) if signs[k] == 1]
+            middles = [ca.mtimes(T.T, half * ca.DM([0 if i == k else signs[i] for i in range(3)])) for signs in across]
+            edges.append((T[k, :].T, middles, half[k]))
+        return Core(self._corners(half), edges, self.rounding, lambda p: self._distance(p, half))
+
+    def _corners(self, half: Any) -> list[Any]:
+        return [ca.mtimes(self.T.T, half * ca.DM(signs)) for signs in product((1, -1), repeat=3)]
+
+    def _distance(self, p: Any, half: Any) -> tuple[Any, Any]:
         own = ca.mtimes(self.T, p)
-        distance, slope = _outside_or_inside(ca.fabs(own) - self.half)
+        distance, slope = _outside_or_inside(ca.fabs(own) - half)
         return distance, ca.mtimes(self.T.T, slope * ca.if_else(own < 0, -1, 1))
 
     def visualize(self: Any) -> None:

@@ -8,6 +8,8 @@ Sources:
   (1975), 440-445.
 - Gonthier, Y. et al.: A regularized contact model with asymmetric damping and dwell-time dependent friction. Multibody
   Syst. Dyn. 11 (2004), 209-233: damping for a restitution, exact for the law of Hunt and Crossley.
+- Howe, R. D., Cutkosky, M. R.: Practical force-motion models for sliding manipulation. Int. J. Robotics Research 15
+  (1996), 557-572: friction force and moment of a patch, which together lie within an ellipsoid.
 - Kikuuwe, R. et al.: Fixed-step friction simulation: from classical Coulomb model to modern continuous models. IROS
   2005.
 - Xiong, X., Kikuuwe, R., Yamamoto, M.: A differential algebraic method to approximate nonsmooth mechanical systems by

@@ -1,8 +1,9 @@
-"""Pairs of shapes whose points of contact are known in closed form.
+"""Pairs of shapes, and the points at which they touch.
 
-Each gives gaps, normals and points as expressions, so that their derivatives are exact. Three cases have all of them:
-a plane and balls (corners, ends, rims) of which the other shape is the hull; a sphere and the signed distance of its
-centre from the other shape; two capsules and the nearest points of their axes.
+Each gives gaps, normals and points as expressions, so that their derivatives are exact. Five cases have all of them: a
+plane and balls (corners, ends, rims) of which the other shape is the hull; a height field and such balls; a sphere and
+the signed distance of its centre from the other shape; two capsules and the nearest points of their axes; two rounded
+convex shapes: the corners of each and the core of the other, and all pairs of edges.
 """
 
 from __future__ import annotations
@@ -12,71 +13,162 @@ from typing import Any
 
 import casadi as ca
 
-from mbfmu.components.contact.geometry import SHORT, Capsule, Geometry, Plane, Sphere
+from mbfmu.components.contact.geometry import SHORT, Balls, Box, Capsule, Core, Geometry, Plane, Sphere
+from mbfmu.components.contact.height_field import HeightField
+from mbfmu.components.contact.mesh import ConvexMesh
 from mbfmu.components.interfaces import guarded_length
-from mbfmu.frames import Orientation, null_rotation, resolve1, resolve2
+from mbfmu.frames import Orientation, cross, null_rotation, resolve1, resolve2
+
+#: Two edges count fully where the squared sine of their angle is more than this, and not at all where they are
+#: parallel: then they have no nearest points of their own, and corners bear the load.
+CROSSING = 1e-2
+#: Edges of so many directions have their middles looked at.
+FEW = 12
+#: About how many operations a pair may take each time that it is looked at, and how many are those of a corner on a
+#: plane, of a height of a grid, of a face or edge that a corner is near to, and of two edges.
+MOST, ON_PLANE, OF_GRID, OF_FACE, OF_EDGES = 60_000, 40, 15, 100, 90
 
 
 @dataclasses.dataclass(frozen=True)
 class Solid:
-    """A geometry and where it is: its middle [m] and its orientation, in the world frame."""
+    """A geometry and where it is: its middle [m] and its orientation, in the world frame or another one."""
 
     geometry: Geometry
     middle: Any
     R: Orientation
 
+    def place(self, p: Any) -> Any:
+        """A point of the geometry [m] in that frame."""
+        return self.middle + resolve1(self.R, p)
+
+    def distance(self, p: Any, distance: Any) -> tuple[Any, Any]:
+        """A distance of the geometry, of a point in that frame; its gradient is there, too."""
+        found, slope = distance(resolve2(self.R, p - self.middle))
+        return found, resolve1(self.R, slope)
+
 
 @dataclasses.dataclass(frozen=True)
 class Point:
-    """A point where two shapes a and b may touch, resolved in the world frame.
+    """A point where two shapes a and b may touch, resolved in the frame of their solids.
 
     `gap` [m] is negative where they overlap; the unit vector `normal` points from b to a; `place` [m] lies midway
-    between the surfaces on their common normal.
+    between the surfaces on their common normal. It counts by a `weight` from 0 to 1; where that depends on how the
+    shapes are turned, `turn` is minus its gradient by the turn of a.
     """
 
     gap: Any
     normal: Any
     place: Any
+    weight: Any = 1.0
+    turn: Any = None
+
+    def swapped(self) -> Point:
+        """The same of b and a."""
+        turn = None if self.turn is None else -self.turn
+        return Point(self.gap, -self.normal, self.place, self.weight, turn)
 
 
-def points(a: Solid, b: Solid) -> list[Point] | None:
-    """The points at which two solids may touch; None where no closed form is known."""
-    found = _points(a, b)
+#: Points that share the friction at their centre of pressure; most patches have one point.
+Patch = list[Point]
+
+
+def patches(a: Solid, b: Solid) -> list[Patch] | None:
+    """The points at which two solids may touch; None where they are not known."""
+    found = _patches(a, b)
     if found is None:
-        found = _points(b, a)
+        found = _patches(b, a)
         if found is not None:  # normals the other way round
-            found = [Point(point.gap, -point.normal, point.place) for point in found]
+            found = [[point.swapped() for point in patch] for patch in found]
     return found
 
 
-def number_of_points(a: Geometry, b: Geometry) -> int:
-    """How many points `points` gives for two shapes; 0 where it knows none."""
+def number_of_patches(a: Geometry, b: Geometry) -> int:
+    """How many patches `patches` gives for two shapes; 0 where it knows none."""
+    if is_rounded(a, b) or isinstance(a, ConvexMesh | HeightField) or isinstance(b, ConvexMesh | HeightField):
+        return _number(a, b) or _number(b, a)
     kinds = type(a), type(b)
     if kinds not in _NUMBERS:
-        found = points(*(Solid(geometry, ca.SX.zeros(3), null_rotation()) for geometry in (a, b)))
+        found = patches(*(Solid(geometry, ca.SX.zeros(3), null_rotation()) for geometry in (a, b)))
         _NUMBERS[kinds] = len(found or ())
     return _NUMBERS[kinds]
 
 
-#: What number_of_points has found, by classes.
+#: What number_of_patches has found, by classes.
 _NUMBERS: dict[tuple[type, type], int] = {}
 
 
-def _points(a: Solid, b: Solid) -> list[Point] | None:
+def _number(a: Geometry, b: Geometry) -> int:
+    """As number_of_patches, in one order, of shapes whose points take long to write."""
+    if isinstance(b, HeightField):
+        balls = None if isinstance(a, HeightField) else a.balls()
+        return 0 if balls is None else 1 if a.in_patches else len(balls)
+    ends = isinstance(a, Plane | Sphere) and isinstance(b, ConvexMesh)
+    return int(ends or is_rounded(a, b))
+
+
+def operations(a: Geometry, b: Geometry) -> int:
+    """About how many operations a pair takes that may take many; those of other pairs are few."""
+    for one, other in ((a, b), (b, a)):
+        if isinstance(other, HeightField):
+            return OF_GRID * len(one.balls() or ()) * max(other.nodes, 1)
+        if isinstance(one, ConvexMesh) and isinstance(other, Plane):
+            return ON_PLANE * len(one.polytope.corners)
+        if isinstance(one, ConvexMesh) and isinstance(other, Sphere):
+            return OF_FACE * _features(one)
+    if not is_rounded(a, b):
+        return 0
+    (corners_a, edges_a), (corners_b, edges_b) = (_corners_and_edges(shape) for shape in (a, b))
+    return OF_FACE * (corners_a * _features(b) + corners_b * _features(a)) + OF_EDGES * edges_a * edges_b
+
+
+def _features(shape: Geometry) -> int:
+    """Faces and edges that a distance from a shape looks at."""
+    return len(shape.polytope.faces) + len(shape.polytope.edges) if isinstance(shape, ConvexMesh) else 1
+
+
+def _corners_and_edges(shape: Geometry) -> tuple[int, int]:
+    if isinstance(shape, ConvexMesh):
+        return len(shape.polytope.corners), len(shape.polytope.edges)
+    return (8, 12) if isinstance(shape, Box) else (2, 1)
+
+
+def is_rounded(a: Geometry, b: Geometry) -> bool:
+    """True where two shapes touch with edges and corners that are rounded."""
+    kinds = Box | ConvexMesh | Capsule
+    return isinstance(a, kinds) and isinstance(b, kinds) and not (isinstance(a, Capsule) and isinstance(b, Capsule))
+
+
+def shares_friction(a: Geometry, b: Geometry) -> bool:
+    """True where two shapes touch in a patch of several points."""
+    ground = isinstance(a, Plane | HeightField) or isinstance(b, Plane | HeightField)
+    return is_rounded(a, b) or (ground and (a.in_patches or b.in_patches))
+
+
+def _patches(a: Solid, b: Solid) -> list[Patch] | None:
     if isinstance(b.geometry, Plane):
         return _on_plane(a, b)
+    if isinstance(b.geometry, HeightField):
+        return None if isinstance(a.geometry, HeightField) else _on_field(a, b)
     if isinstance(a.geometry, Sphere):
         return _sphere(a, b)
     if isinstance(a.geometry, Capsule) and isinstance(b.geometry, Capsule):
-        return [_capsules(a, b)]
+        return [[_capsules(a, b)]]
+    if is_rounded(a.geometry, b.geometry):
+        return [_rounded(a, b)]
     return None
 
 
-def _on_plane(a: Solid, plane: Solid) -> list[Point] | None:
+def _in_patches(shape: Geometry, points: list[Point]) -> list[Patch]:
+    return [points] if shape.in_patches else [[point] for point in points]
+
+
+def _on_plane(a: Solid, plane: Solid) -> list[Patch] | None:
     """Each ball of a shape and a plane."""
     n = resolve1(plane.R, plane.geometry.e)
     balls = a.geometry.lowest(resolve2(a.R, n))
-    return None if balls is None else [_ball(a.middle + resolve1(a.R, r), radius, n, plane) for r, radius in balls]
+    if balls is None:
+        return None
+    return _in_patches(a.geometry, [_ball(a.place(r), radius, n, plane) for r, radius in balls])
 
 
 def _ball(centre: Any, radius: Any, n: Any, plane: Solid) -> Point:
@@ -84,22 +176,41 @@ def _ball(centre: Any, radius: Any, n: Any, plane: Solid) -> Point:
     return Point(gap, n, centre - (radius + gap / 2) * n)
 
 
-def _sphere(a: Solid, b: Solid) -> list[Point] | None:
-    """A sphere and a shape with a signed distance."""
-    found = b.geometry.distance(resolve2(b.R, a.middle - b.middle))
-    if found is None:
+def _on_field(a: Solid, field: Solid) -> list[Patch] | None:
+    """Each ball of a shape and a height field."""
+    balls: Balls | None = a.geometry.balls()
+    if balls is None:
         return None
-    distance, slope = found
-    n = resolve1(b.R, slope)
-    gap = distance - a.geometry.radius
-    return [Point(gap, n, a.middle - (a.geometry.radius + gap / 2) * n)]
+    return _in_patches(a.geometry, [_near(a.place(r), radius, field, field.geometry.distance) for r, radius in balls])
+
+
+def _near(centre: Any, radius: Any, b: Solid, distance: Any, padding: Any = 0) -> Point:
+    """A ball and a shape with a signed distance, which is thicker by `padding` than this says."""
+    away, n = b.distance(centre, distance)
+    gap = away - radius - padding
+    return Point(gap, n, centre - (radius + gap / 2) * n)
+
+
+def _sphere(a: Solid, b: Solid) -> list[Patch] | None:
+    """A sphere and a shape with a signed distance."""
+    if b.geometry.distance(ca.SX.zeros(3)) is None:
+        return None
+    return [[_near(a.middle, a.geometry.radius, b, b.geometry.distance)]]
 
 
 def _capsules(a: Solid, b: Solid) -> Point:
-    """Two capsules, at the nearest points of their axes (Ericson, Real-Time Collision Detection, section 5.1.9)."""
+    """Two capsules, at the nearest points of their axes."""
     one, other = resolve1(a.R, a.geometry.e), resolve1(b.R, b.geometry.e)
-    half_a, half_b = a.geometry.length / 2, b.geometry.length / 2
-    between = a.middle - b.middle
+    on_a, on_b = _nearest(a.middle, one, a.geometry.length / 2, b.middle, other, b.geometry.length / 2)
+    return _between(on_a, on_b, a.geometry.radius, b.geometry.radius)
+
+
+def _nearest(a: Any, one: Any, half_a: Any, b: Any, other: Any, half_b: Any) -> tuple[Any, Any]:
+    """Nearest points of two lines (Ericson, Real-Time Collision Detection, section 5.1.9).
+
+    Of each are given its middle [m], its direction, a unit vector, and half its length [m].
+    """
+    between = a - b
     cosine, along_a, along_b = ca.dot(one, other), ca.dot(one, between), ca.dot(other, between)
 
     def within(x: Any, half: Any) -> Any:
@@ -110,11 +221,72 @@ def _capsules(a: Solid, b: Solid) -> Point:
     s = within((cosine * along_b - along_a) / crossing, half_a)
     u = within(along_b + s * cosine, half_b)
     s = within(u * cosine - along_a, half_a)
-    on_a, on_b = a.middle + s * one, b.middle + u * other
+    return a + s * one, b + u * other
+
+
+def _between(on_a: Any, on_b: Any, radius_a: Any, radius_b: Any) -> Point:
+    """Two balls."""
     length = guarded_length(on_a - on_b, SHORT)
     n = (on_a - on_b) / length
-    gap = length - a.geometry.radius - b.geometry.radius
-    return Point(gap, n, on_b + (b.geometry.radius + gap / 2) * n)
+    gap = length - radius_a - radius_b
+    return Point(gap, n, on_b + (radius_b + gap / 2) * n)
+
+
+def _rounded(a: Solid, b: Solid) -> Patch:
+    """Two shapes with corners and edges.
+
+    The gaps of corners are distances of points from convex cores, those of edges of lines that are not parallel: both
+    are continuously differentiable as long as the cores do not overlap, faces that lie on each other included.
+    """
+    one, other = a.geometry.core, b.geometry.core
+    assert one is not None
+    assert other is not None
+    found = [_near(a.place(p), one.radius, b, other.distance, other.radius) for p in one.corners]
+    found += [_near(b.place(p), other.radius, a, one.distance, one.radius).swapped() for p in other.corners]
+    return found + _edges(a, one, b, other)
+
+
+def _edges(a: Solid, one: Core, b: Solid, other: Core) -> Patch:
+    """All pairs of edges."""
+    found = []
+    lines = [
+        [(resolve1(solid.R, along), [solid.place(p) for p in middles], half) for along, middles, half in core.edges]
+        for solid, core in ((a, one), (b, other))
+    ]
+    for along_a, middles_a, half_a in lines[0]:
+        for along_b, middles_b, half_b in lines[1]:
+            across, cosine = cross(along_a, along_b), ca.dot(along_a, along_b)
+            part = ca.fmin(1, ca.sumsqr(across) / CROSSING)
+            weight = part**2 * (3 - 2 * part)
+            turn = 2 * cosine * 6 * part * (1 - part) / CROSSING * across
+            for p in middles_a:
+                for q in middles_b:
+                    point = _between(*_nearest(p, along_a, half_a, q, along_b, half_b), one.radius, other.radius)
+                    found.append(dataclasses.replace(point, weight=weight, turn=turn))
+    return found
+
+
+def depths_of_cores(a: Solid, b: Solid) -> Any:
+    """Distances of points inside either of two rounded shapes from the core of the other [m]: their middles, and those
+    of their edges where these are few."""
+    found = []
+    for one, other in ((a, b), (b, a)):
+        own, core = one.geometry.core, other.geometry.core
+        assert own is not None
+        assert core is not None
+        inner = [sum(own.corners) / len(own.corners)]
+        if len(own.edges) <= FEW:
+            inner += [middle for _, middles, _ in own.edges for middle in middles]
+        found += [other.distance(one.place(p), core.distance)[0] for p in inner]
+    return ca.vertcat(*found)
+
+
+def give(a: Geometry, b: Geometry) -> Any:
+    """How deep [m] two rounded shapes may go into each other before their cores meet."""
+    one, other = a.core, b.core
+    assert one is not None
+    assert other is not None
+    return one.radius + other.radius
 
 
 def is_round(a: Geometry, b: Geometry) -> bool:
@@ -127,4 +299,18 @@ def curvature(geometry: Geometry) -> Any:
     return 1 / geometry.radius if isinstance(geometry, Sphere) else 0.0
 
 
-__all__ = ["Point", "Solid", "curvature", "is_round", "number_of_points", "points"]
+__all__ = [
+    "MOST",
+    "Patch",
+    "Point",
+    "Solid",
+    "curvature",
+    "depths_of_cores",
+    "give",
+    "is_round",
+    "is_rounded",
+    "number_of_patches",
+    "operations",
+    "patches",
+    "shares_friction",
+]

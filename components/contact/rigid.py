@@ -6,6 +6,8 @@ import casadi as ca
 
 from mbfmu.components.contact.contact import ContactPair
 from mbfmu.components.contact.geometry import Geometry
+from mbfmu.components.contact.pairs import shares_friction
+from mbfmu.errors import ModelError
 from mbfmu.frames import cross, resolve2
 from mbfmu.modeling import Impulse, Parameter, Variable
 from mbfmu.modeling import types as t
@@ -50,9 +52,19 @@ class RigidContact(ContactPair):
         t.Boolean, "= true, while a point is kept closed as a constraint, for each", shape=lambda self: self.each
     )
 
+    def check_connections(self, connected: set[str]) -> None:
+        """As of all pairs; each point must stand for itself."""
+        super().check_connections(connected)
+        a, b = self.geometry("a"), self.geometry("b")
+        if shares_friction(a, b):
+            raise ModelError(
+                f"{self.both} touch at points that are too many for rigid bodies; give them a Contact, or make one of "
+                "them up of spheres"
+            )
+
     def equations(self) -> None:
         a, b = self.frame_a, self.frame_b
-        found = self.points()
+        found = [point for patch in self.patches() for point in patch]
         gap = ca.vertcat(*(point.gap for point in found))
         speed = self.der(gap)
         acceleration, f_n = self.der(speed), self.der(self.impulse)
