@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import mbfmu
+from mbfmu.components.contact import ConvexMesh, HeightField
 from mbfmu.errors import ModelError
 from mbfmu.modeling.assembly import Assembly
 from mbfmu.modeling.component import Component
@@ -102,14 +103,49 @@ def test_shapes_whose_contact_is_not_known_are_told_and_left_out(tmp_path: pathl
         tmp_path,
         '<worldbody><geom name="floor" type="plane" size="1 1 1"/>'
         '<body name="one"><freejoint/><geom name="a" type="box" size="1 1 1"/></body>'
-        '<body name="two" pos="0 0 9"><freejoint/><geom name="b" type="box" size="1 1 1"/></body></worldbody>',
+        '<body name="two" pos="0 0 9"><freejoint/><geom name="b" type="cylinder" size="1 1"/></body></worldbody>',
     )
-    with pytest.raises(ModelError, match=r"geom a in line 2 \(box\) and geom b in line 2 \(box\)\. .*--without pairs$"):
+    with pytest.raises(
+        ModelError, match=r"geom a in line 2 \(box\) and geom b in line 2 \(cylinder\)\. .*--without pairs$"
+    ):
         mbfmu.load(path)
     assembly = mbfmu.load(path, without="pairs")
     assert pairs(assembly) == {frozenset(("floor", "a")), frozenset(("floor", "b"))}
     assert any("geom a in line 2 (box)" in note for note in assembly.notes)
     assert not pairs(mbfmu.load(path, without="contact"))
+
+
+def test_meshes_and_height_fields_stand_where_mujoco_has_them(tmp_path: pathlib.Path) -> None:
+    """Corners in the world against MuJoCo's own vertices; heights against a ray that it casts."""
+    corners = [(0, 0, 0), (0.3, 0, 0), (0, 0.2, 0), (0, 0, 0.1), (0.05, 0.05, 0.02)]
+    text = " ".join(f"{v:g}" for corner in corners for v in corner)
+    heights = " ".join(f"{0.1 * (i % 3) + 0.2 * (i // 5) / 4:.3f}" for i in range(20))
+    path = written(
+        tmp_path,
+        f'<asset><mesh name="wedge" vertex="{text}"/>'
+        f'<hfield name="hills" nrow="4" ncol="5" size="2 1 0.5 0.1" elevation="{heights}"/></asset>'
+        '<worldbody><geom name="ground" type="hfield" hfield="hills" pos="0.1 0.2 0.3" euler="0 0 30"/>'
+        '<body name="one" pos="0 0 1"><freejoint/><geom name="a" type="mesh" mesh="wedge" euler="10 20 30"/></body>'
+        "</worldbody>",
+    )
+    assembly = mbfmu.load(path)
+    assert pairs(assembly) == {frozenset(("ground", "a"))}
+    model = mujoco.MjModel.from_xml_path(str(path))
+    data = mujoco.MjData(model)
+    mujoco.mj_forward(model, data)
+    (shape,) = (part for part in assembly.parts.values() if isinstance(part, ConvexMesh))
+    ours = shape.polytope.corners + np.array(shape.value("r")) + (0, 0, 1)
+    theirs = data.geom("a").xpos + model.mesh_vert @ data.geom("a").xmat.reshape(3, 3).T
+    assert len(ours) == 4
+    for corner in ours:
+        assert np.linalg.norm(theirs - corner, axis=1).min() < 1e-6
+    (field,) = (part for part in assembly.parts.values() if isinstance(part, HeightField))
+    z, T = np.asarray(field.value("z")), np.array(field.T)
+    x, y = (side * np.linspace(-0.5, 0.5, n) for side, n in zip((4.0, 2.0), z.shape, strict=True))
+    for i, j in [(1, 1), (3, 2), (2, 1)]:
+        above = np.array(field.value("r")) + T.T @ (x[i], y[j], z[i, j]) + np.array([0, 0, 5.0])
+        above = mujoco.mj_ray(model, data, above, np.array([0, 0, -1.0]), None, 1, 1, np.zeros(1, np.int32))
+        assert above == pytest.approx(5, abs=1e-6)
 
 
 def test_more_pairs_than_anyone_waits_for_are_refused(tmp_path: pathlib.Path) -> None:

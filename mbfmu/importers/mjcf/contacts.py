@@ -23,10 +23,14 @@ from mbfmu.modeling.registry import component_class
 
 #: Each pair is looked at in each step; with more the equations of a model take longer than anyone waits.
 MOST_PAIRS = 500
+#: The same of the operations that pairs of shapes with many points take (`operations` of a Contact).
+MOST_OPERATIONS = 600_000
 #: Inverse masses [1/kg] and inertias [1/(kg.m2)] below this are none.
 NOTHING = 1e-12
 #: Kinds of geoms that do not touch each other.
 STILL = ("PLANE", "HFIELD")
+#: Names of classes of geometry that are not those of the kind.
+CLASSES = {"MESH": "ConvexMesh", "HFIELD": "HeightField"}
 #: Two spheres that overlap: what MuJoCo makes of their parameters is what it makes of those of any two geoms.
 PROBE = """<mujoco><worldbody><geom name="a" size="1"/><body><freejoint/><geom name="b" size="1"/></body></worldbody>{}
 </mujoco>"""
@@ -102,7 +106,7 @@ class _Contacts:
 
     def __init__(self, source: Source, builder: Builder, bodies: Bodies) -> None:
         self.source, self.builder, self.bodies = source, builder, bodies
-        self.count = 0
+        self.count = self.operations = 0
         self._names: dict[int, str] = {}
         self._geometries: dict[int, Component | None] = {}
         self._probes: dict[bool, tuple[Any, Any]] = {}
@@ -115,6 +119,12 @@ class _Contacts:
         if a is None or b is None or not self._knows.touches(a, b):
             source.gap("pairs", names)
             return
+        self.operations += self._knows.operations(a, b)
+        if self.operations > MOST_OPERATIONS:
+            raise ModelError(
+                f"{source.path}: pairs up to {names} touch at more points than can be looked at in each step; leave "
+                "some out by contype and conaffinity, name those that matter in <pair>, or take --without contact"
+            )
         law = self._law(g, h, pair, names)
         if law is None:
             return
@@ -127,7 +137,7 @@ class _Contacts:
         if g not in self._geometries:
             model, kind = self.source.model, _kind(self.source, g)
             size, R = [float(v) for v in model.geom_size[g]], matrix(model.geom_quat[g])
-            block: dict[str, Any] = {"lengthDirection": clean(R[:, 0]), "widthDirection": clean(R[:, 1])}
+            block: dict[str, Any] = _axes(R)
             block |= {name: 2 * half for name, half in zip(("length", "width", "height"), size, strict=True)}
             oblong = {"n": clean(R[:, 2]), "radius": size[0], "length": 2 * size[1]}
             is_drawn = int(model.geom_group[g]) < DRAWN_GROUPS  # other kinds are drawn as shapes
@@ -140,14 +150,31 @@ class _Contacts:
                 "BOX": block,
                 "ELLIPSOID": block,
             }
+            if kind == "MESH":
+                forms[kind] = {"vertices": self._vertices(int(model.geom_dataid[g])), **_axes(R)}
+            elif kind == "HFIELD":
+                forms[kind] = {**self._heights(int(model.geom_dataid[g])), **_axes(R), "animation": is_drawn}
             self._geometries[g] = (
-                component_class(f"Contact.{kind.title()}")(
+                component_class(f"Contact.{CLASSES.get(kind, kind.title())}")(
                     r=clean(model.geom_pos[g]), **{"animation": False, **forms[kind]}
                 )
                 if kind in forms
                 else None
             )
         return self._geometries[g]
+
+    def _vertices(self, mesh: int) -> np.ndarray:
+        """Vertices of a mesh [m], of which a contact takes the hull, as MuJoCo does."""
+        model, begin = self.source.model, int(self.source.model.mesh_vertadr[mesh])
+        return np.array(model.mesh_vert[begin : begin + int(model.mesh_vertnum[mesh])], dtype=float)
+
+    def _heights(self, field: int) -> dict[str, Any]:
+        """Grid of a height field, whose rows run along y in MuJoCo, and its sizes [m]."""
+        model, begin = self.source.model, int(self.source.model.hfield_adr[field])
+        rows, columns = int(model.hfield_nrow[field]), int(model.hfield_ncol[field])
+        size = [float(v) for v in model.hfield_size[field]]
+        z = np.array(model.hfield_data[begin : begin + rows * columns], dtype=float).reshape(rows, columns)
+        return {"z": size[2] * z.T, "length": 2 * size[0], "width": 2 * size[1]}
 
     def _place(self, g: int, geometry: Component) -> str:
         """Name of a geom's geometry, at its body's frame."""
@@ -235,6 +262,11 @@ class _Contacts:
             setattr(probe.opt, name, getattr(model.opt, name))
         mujoco.mj_forward(probe, data)
         return data.contact[0]
+
+
+def _axes(R: np.ndarray) -> dict[str, Any]:
+    """Directions of a geom's axes x and y."""
+    return {"lengthDirection": clean(R[:, 0]), "widthDirection": clean(R[:, 1])}
 
 
 def _kind(source: Source, g: int) -> str:
