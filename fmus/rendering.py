@@ -21,7 +21,7 @@ SIZE = (640, 400)
 #: Where in its experiment a picture shows a mechanism.
 MOMENT = 0.4
 #: Colours of a picture: few, so that it stays small.
-_COLOURS = 96
+_COLOURS = 48
 #: Of small pictures that move: pixels, how many there are over the experiment, and the time of each [ms].
 _CLIP_SIZE, _CLIP_COUNT, _CLIP_PAUSE = (320, 200), 24, 110
 #: Of the site's card, as those who show it ask for it.

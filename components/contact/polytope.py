@@ -9,8 +9,7 @@ from typing import Any
 
 import casadi as ca
 import numpy as np
-from scipy.optimize import linprog
-from scipy.spatial import ConvexHull, HalfspaceIntersection, QhullError
+import scipy
 
 from mbfmu.components.interfaces import guarded_length
 
@@ -44,7 +43,7 @@ class Polytope:
     def inscribed(self) -> tuple[np.ndarray, float]:
         """Centre [m] and radius [m] of the greatest sphere inside."""
         normals = np.array([face.normal for face in self.faces])
-        found = linprog(
+        found = scipy.optimize.linprog(
             (0.0, 0.0, 0.0, -1.0),
             A_ub=np.column_stack([normals, np.ones(len(normals))]),
             b_ub=[face.offset for face in self.faces],
@@ -58,7 +57,7 @@ class Polytope:
         if by == 0:
             return self
         halves = np.array([[*face.normal, by - face.offset] for face in self.faces])
-        return hull(HalfspaceIntersection(halves, self.inscribed[0]).intersections)
+        return hull(scipy.spatial.HalfspaceIntersection(halves, self.inscribed[0]).intersections)
 
     def distance(self, p: Any) -> tuple[Any, Any]:
         """Signed distance [m] of a point p [m] from the surface, and its gradient, (3,).
@@ -96,8 +95,8 @@ def hull(points: np.ndarray) -> Polytope:
         ValueError: they lie in a plane, or are less than four.
     """
     try:
-        found = ConvexHull(points)
-    except (QhullError, ValueError):
+        found = scipy.spatial.ConvexHull(points)
+    except (scipy.spatial.QhullError, ValueError):
         raise ValueError("encloses no volume") from None
     groups = _coplanar(found)
     used = np.unique(found.simplices)
@@ -128,7 +127,7 @@ def hull(points: np.ndarray) -> Polytope:
     )
 
 
-def _coplanar(found: ConvexHull) -> list[list[int]]:
+def _coplanar(found: scipy.spatial.ConvexHull) -> list[list[int]]:
     """Triangles of a hull, those of one plane together: neighbours of neighbours that look the same way."""
     groups: list[list[int]] = []
     group = [-1] * len(found.simplices)

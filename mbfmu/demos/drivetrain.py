@@ -48,7 +48,7 @@ class Study:
 
 def run(folder: pathlib.Path, console: Console, fmi: int) -> None:
     """Run the demonstration; FMUs, the SSP package and the picture go into the folder."""
-    from mbfmu.cosimulation import INPUTS, SCHEMES, SystemStructure
+    from mbfmu.cosimulation import SCHEMES, SystemStructure
     from mbfmu.cosimulation.ssp import write_ssp
 
     files = {name: build(name, folder, fmi) for name in ("powertrain", "car", "drivetrain")}
@@ -57,7 +57,7 @@ def run(folder: pathlib.Path, console: Console, fmi: int) -> None:
     whole = reference(files["drivetrain"])
     if fmi == 3:
         console.print("FMI 3.0 has no input derivatives: inputs are held.")
-    ways = list(itertools.product(SCHEMES, INPUTS if fmi == 2 else ("hold",)))
+    ways = list(itertools.product(SCHEMES, ("hold", "secant", "tangent") if fmi == 2 else ("hold",)))
     with printing.running("Stepping both FMUs together") as progress:
         studies = []
         for count, (scheme, inputs) in enumerate(ways, start=1):

@@ -183,6 +183,7 @@ def test_recursion_equals_dense_equations(assembly, monkeypatch) -> None:
 TREES = {
     "actuated_drive",
     "bevel_gear",
+    "boom_crane",
     "cam_follower",
     "double_pendulum",
     "free_body",

@@ -118,7 +118,7 @@ def test_rendered_pictures_are_shown_and_small() -> None:
         readme = expected.path_of(path.stem, GALLERY[path.stem]).parent / "README.md"
         if readme.parent.name == path.stem:
             assert f"../../docs/images/scenes/{path.name}" in readme.read_text(encoding="utf-8")
-        assert path.stat().st_size <= 40_000
+        assert path.stat().st_size <= 48_000  # lines of the ground fill much of it
     assert len(list(pictures.SCENES.iterdir())) > 20
     assert pictures.MOVING.stat().st_size <= 400_000
     assert set(live_pages.NAMES) <= set(GALLERY)

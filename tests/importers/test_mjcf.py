@@ -163,9 +163,9 @@ def test_what_has_no_counterpart_is_listed_and_left_out_on_request(tmp_path: pat
         tmp_path,
         """<option density="1.2"/>
         <worldbody>
-          <geom name="floor" type="box" size="1 1 1"/>
+          <geom name="floor" type="cylinder" size="1 1"/>
           <body name="ball" gravcomp="1"><joint name="b" type="ball" armature="1"/><site name="s"/>
-            <geom name="g" type="box" size="1 1 1"/></body>
+            <geom name="g" type="cylinder" size="1 1"/></body>
           <site name="t" pos="0 0 3"/>
         </worldbody>
         <tendon><spatial name="rope"><site site="s"/><site site="t"/></spatial></tendon>
@@ -181,7 +181,7 @@ def test_what_has_no_counterpart_is_listed_and_left_out_on_request(tmp_path: pat
         "joint b in line 5",
         "actuator winch in line 10 (its transmission)",
         "sensor clock in line 11",
-        "(--without contact leaves out all contact): geom floor in line 4 (box) and geom g in line 6 (box)",
+        "(--without contact leaves out all contact): geom floor in line 4 (cylinder) and geom g in line 6 (cylinder)",
         "tendons: 1 of them",
         "density 1.2",
         "body ball in line 5",

@@ -6,7 +6,7 @@ import warnings
 
 import casadi as ca
 import numpy as np
-from scipy.linalg.lapack import dtrtri
+import scipy
 
 from mbfmu.dynamics.columns import elements
 from mbfmu.dynamics.expressions.formulation import Formulation
@@ -116,5 +116,5 @@ def _is_regular(A: np.ndarray) -> bool:
     R = np.array(ca.qr_sparse(ca.sparsify(ca.DM(A)))[1])
     if R.shape != A.shape:  # singular whatever its entries are
         return False
-    inverse, is_singular = dtrtri(R)
+    inverse, is_singular = scipy.linalg.lapack.dtrtri(R)
     return not is_singular and bool(np.linalg.norm(inverse) * np.linalg.norm(R) * TOLERANCE < 1.0)

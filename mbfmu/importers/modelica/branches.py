@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from mbfmu.importers.modelica import syntax as s
-from mbfmu.importers.modelica.evaluate import Environment, loop, truth
+from mbfmu.importers.modelica.evaluate import NESTED, Environment, loop, truth
 from mbfmu.importers.modelica.making import Model
 from mbfmu.importers.modelica.packages import Node
 from mbfmu.modeling import Component, Variable
@@ -16,7 +16,10 @@ from mbfmu.modeling.connectors import Port
 def active(model: Model, equations: list[tuple[s.Node, Node]]) -> Iterator[tuple[s.Node, Environment]]:
     """Equations with loops unrolled, and of if-equations with fixed conditions the branch that holds."""
     for equation, scope in equations:
-        yield from _unrolled(model, equation, model.env(scope))
+        try:
+            yield from _unrolled(model, equation, model.env(scope))
+        except RecursionError:  # told here, where the stack has room for the message
+            raise s.fault(equation.at, f"what stands here {NESTED}") from None
 
 
 def _unrolled(model: Model, equation: s.Node, env: Environment) -> Iterator[tuple[s.Node, Environment]]:
