@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
+import numpy as np
+
 from mbfmu.errors import MbfmuError
 
 #: Module -> the extra that installs it.
@@ -28,13 +30,14 @@ class MissingExtra(MbfmuError):
 
 
 def extra(module: str, purpose: str) -> Any:
-    """Import a module of an extra.
+    """Import a module of an extra; how NumPy prints stays as it is, which some of them change.
 
     Raises:
         MissingExtra: It is not installed; the message has the command that installs it.
     """
     try:
-        return importlib.import_module(module)
+        with np.printoptions():
+            return importlib.import_module(module)
     except ImportError:
         package, name = module.partition(".")[0], EXTRAS[module.partition(".")[0]]
         raise MissingExtra(
