@@ -393,6 +393,7 @@ def test_the_archive_is_as_the_draft_has_it(pairs, tmp_path):
         assert any(said in problem for problem in validate(broken))
 
 
+@pytest.mark.usefixtures("users_compiler")
 def test_what_cannot_be_made_is_said(monkeypatch, tmp_path):
     with pytest.raises(BuildError, match=r"FMI 3\.0"):
         build(sources.load("pendulum", ()), tmp_path, wasm=True)
