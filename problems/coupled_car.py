@@ -6,18 +6,17 @@ full torque in a bend on a wet road, so that a wheel spins.
 
 from __future__ import annotations
 
-import functools
 import pathlib
-import tempfile
 import time
 from typing import Any
 
-from mbfmu.components import FreeMotion, World, rotational, vehicle
+from mbfmu.components import rotational, vehicle
 from mbfmu.components.interfaces import Flange_a
 from mbfmu.cosimulation import SystemStructure, cosimulate
-from mbfmu.export.build import build
 from mbfmu.modeling import Assembly, Start
 from mbfmu.simulation import simulate
+from problems.built import fmu_of
+from problems.lane_change import MovingCar
 from problems.problem import Problem, Solution
 
 TITLE = "A car and its powertrain, an FMU each"
@@ -29,21 +28,14 @@ GEAR, TORQUE, SHAFT, LOSS = 8.0, 140.0, 8000.0, 60.0
 OUTPUTS = ("car.v", "car.yawRate", "car.wheel_rl.w", "car.wheel_rr.w")
 
 
-class _Driven(Assembly):
+class _Driven(MovingCar):
     """A car in a bend on a wet road, without what drives it."""
 
     stop_time = END
 
     def __init__(self) -> None:
-        self.world = World(n=(0, 0, -1))
+        super().__init__(SPEED)
         self.road = vehicle.Road(mu=0.5)
-        self.car = vehicle.DoubleWishboneCar(v_start=SPEED)
-        self.free = FreeMotion(
-            r_rel_a=Start((0.0, 0.0, 0.3), fixed=True), v_rel_a=Start((SPEED, 0.0, 0.0), fixed=True), angles_fixed=True,
-            w_rel_a_fixed=True, animation=False,
-        )  # fmt: skip
-        self.connect(self.world.frame_b, self.free.frame_a)
-        self.connect(self.free.frame_b, self.car.frame_a)
         self.input(self.car.steer, "steer", start=2.0)
         self.input(self.car.brake, "brake", start=0.0)
 
@@ -99,15 +91,9 @@ class WholeCar(_Driven):
         self.connect(right, self.car.axle_rr)
 
 
-@functools.cache
 def fmus() -> dict[str, pathlib.Path]:
-    """Car and powertrain as FMUs, kept while Python runs."""
-    folder = pathlib.Path(_FOLDER.name)
-    made = {"car": OpenCar, "powertrain": Powertrain}
-    return {name: build(made[name](), folder / f"{name}.fmu") for name in made}
-
-
-_FOLDER = tempfile.TemporaryDirectory()
+    """Car and powertrain as FMUs."""
+    return {"car": fmu_of(OpenCar), "powertrain": fmu_of(Powertrain)}
 
 
 def by_hand() -> dict[str, list[float]]:

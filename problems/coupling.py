@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import functools
 import math
-import pathlib
-import tempfile
 import time
 from typing import Any
 
@@ -16,9 +14,9 @@ from scipy.linalg import expm
 from mbfmu.components import BodyBox, Revolute, World, rotational
 from mbfmu.components.interfaces import Flange_a
 from mbfmu.cosimulation import SystemStructure, cosimulate
-from mbfmu.export.build import build
 from mbfmu.modeling import Assembly, Start
 from mbfmu.simulation import simulate
+from problems.built import fmu_of
 from problems.problem import Problem, Solution
 
 SOURCE = (
@@ -196,14 +194,7 @@ class DrivenBars(Bars):
         self.connect(self.crank.axis, self.revolute1.axis)
 
 
-@functools.cache
-def _fmu(cls: type[Assembly]) -> pathlib.Path:
-    folder = tempfile.TemporaryDirectory(prefix="mbfmu-coupling-")
-    _folders.append(folder)
-    return build(cls(), pathlib.Path(folder.name) / f"{cls.__name__}.fmu", equations="interpreted")
-
-
-_folders: list[tempfile.TemporaryDirectory[str]] = []
+_fmu = functools.partial(fmu_of, equations="interpreted")
 
 
 def swing(inertia: float, t: np.ndarray) -> np.ndarray:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from mbfmu.components import FreeMotion, World, rotational, vehicle
+from mbfmu.components import FreeMotion, World, vehicle
 from mbfmu.dynamics import System
+from mbfmu.fmus import lane_change
 from mbfmu.modeling import Assembly, Start
 from problems.motion import ENERGY, energy_error, motion
 from problems.problem import Problem, Solution
@@ -36,47 +37,38 @@ PATH = (
 )  # fmt: skip
 
 
-class _Car(Assembly):
-    """A car at speed on a plane."""
+class LaneChange(lane_change.LaneChange):
+    """The car of the gallery, which its driver takes through the lanes."""
 
-    def __init__(self, speed: float, x: float) -> None:
+    stop_time = 6.0
+
+    def __init__(self, speed: float = SPEED) -> None:
+        super().__init__(speed)
+        self.free.modify(r_rel_a=Start((START, 0.0, 0.3), fixed=True))
+        self.driver.modify(points=PATH, preview=0.45, gain=10.0)
+
+
+class MovingCar(Assembly):
+    """A car at speed on a plane, in the direction of x."""
+
+    def __init__(self, speed: float) -> None:
         self.world = World(n=(0, 0, -1))
-        self.car = vehicle.DoubleWishboneCar(v_start=speed, wheelbase=WHEELBASE)
+        self.car = vehicle.DoubleWishboneCar(v_start=speed)
         self.free = FreeMotion(
-            r_rel_a=Start((x, 0.0, 0.3), fixed=True), v_rel_a=Start((speed, 0.0, 0.0), fixed=True), angles_fixed=True,
-            w_rel_a_fixed=True, animation=False,
+            r_rel_a=Start((0.0, 0.0, 0.3), fixed=True), v_rel_a=Start((speed, 0.0, 0.0), fixed=True),
+            angles_fixed=True, w_rel_a_fixed=True, animation=False,
         )  # fmt: skip
         self.connect(self.world.frame_b, self.free.frame_a)
         self.connect(self.free.frame_b, self.car.frame_a)
 
 
-class LaneChange(_Car):
-    """A driver takes a car through the lanes, its rear wheels driven."""
-
-    stop_time = 6.0
-
-    def __init__(self, speed: float = SPEED) -> None:
-        super().__init__(speed, START)
-        self.driver = vehicle.Driver(points=PATH, preview=0.45, gain=10.0)
-        self.engine = rotational.Torque()
-        self.differential = rotational.IdealPlanetary(ratio=1.0)
-        self.connect(self.car.frame_a, self.driver.frame_a)
-        self.connect(self.driver.steer, self.car.steer)
-        self.connect(self.driver.brake, self.car.brake)
-        self.connect(self.driver.torque, self.engine.tau)
-        self.connect(self.engine.flange, self.differential.carrier)
-        self.connect(self.differential.sun, self.car.axle_rl)
-        self.connect(self.differential.ring, self.car.axle_rr)
-        self.input(self.driver.v_ref, "speed", start=speed)
-
-
-class StepSteer(_Car):
+class StepSteer(MovingCar):
     """A car that rolls freely, and whose steering wheel is turned at the start."""
 
     stop_time = 3.0
 
     def __init__(self, angle: float = 0.8, speed: float = 20.0) -> None:
-        super().__init__(speed, 0.0)
+        super().__init__(speed)
         self.input(self.car.steer, "steer", start=angle)
         self.input(self.car.brake, "brake", start=0.0)
 
