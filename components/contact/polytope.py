@@ -11,13 +11,12 @@ import casadi as ca
 import numpy as np
 import scipy
 
+from mbfmu.components.contact.geometry import SHORT
 from mbfmu.components.interfaces import guarded_length
 
 #: Faces whose normals differ by less than this are one, and points count as on a face that are as near to it, over the
 #: size of the polytope: files hold numbers of single precision.
 FLAT = 1e-5
-#: Lengths below this have no direction [m].
-SHORT = 1e-12
 
 
 @dataclasses.dataclass(frozen=True)

@@ -67,11 +67,12 @@ class Written:
 
     def __init__(self, formula: Callable[..., ca.SX], *shapes: tuple[int, int]) -> None:
         arguments = [ca.SX.sym("x", *shape) for shape in shapes]
+        simplifies = ca.GlobalOptions.getSimplificationOnTheFly()
         ca.GlobalOptions.setSimplificationOnTheFly(False)
         try:
             self._function = ca.Function("formula", arguments, [formula(*arguments)])
         finally:
-            ca.GlobalOptions.setSimplificationOnTheFly(True)
+            ca.GlobalOptions.setSimplificationOnTheFly(simplifies)
 
     def __call__(self, *values: ca.SX) -> ca.SX:
         """Its value."""
