@@ -412,31 +412,37 @@ def test_energy_is_kept_but_for_what_turns_into_heat(one: str, other: str) -> No
     assert total[-1] < 0.99 * total[0]
 
 
-@functools.cache
-def heap_file() -> str:
-    body = """
+def falling(name: str, x: float, z: float, shape: str, parameters: str, more: str = "") -> str:
+    """A body at rest with a geometry, in an assembly file."""
+    return f"""
         [[component]]
-        name = "{0}"
+        name = "{name}"
         class = "MultiBody.Parts.Body"
         [component.parameters]
         m = 0.3
         r_CM = [0, 0, 0]
-        r_0 = {{ start = [{1}, 0, {2}], fixed = true }}
+        r_0 = {{ start = [{x}, 0, {z}], fixed = true }}
         v_0 = {{ start = [0, 0, 0], fixed = true }}
         angles_fixed = true
         w_0_fixed = true
+        {more}
         [[component]]
-        name = "{0}Shape"
-        class = "Contact.Sphere"
-        parameters = {{ radius = 0.05 }}
+        name = "{name}Shape"
+        class = "Contact.{shape}"
+        [component.parameters]
+        {parameters}
         [[connect]]
-        a = "{0}.frame_a"
-        b = "{0}Shape.frame_a"
+        a = "{name}.frame_a"
+        b = "{name}Shape.frame_a"
     """
+
+
+@functools.cache
+def heap_file() -> str:
     return (
         'description = "Two balls fall onto the ground, and onto each other."\n[world]\nn = [0, 0, -1]\n'
-        + body.format("low", 0.0, 0.06)
-        + body.format("high", 0.01, 0.17)
+        + falling("low", 0.0, 0.06, "Sphere", "radius = 0.05")
+        + falling("high", 0.01, 0.17, "Sphere", "radius = 0.05")
         + """
         [[component]]
         name = "ground"

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 from scipy.spatial.transform import Rotation
+from test_contact import falling
 
 import mbfmu
 from mbfmu.components import World
@@ -254,36 +255,21 @@ def thrown(shape: Component, field: Component, law: str) -> Assembly:
 @functools.cache
 def heap_text() -> str:
     vertices = [[round(float(v), 3) for v in row] for row in TETRAHEDRON]
-    body = """
-        [[component]]
-        name = "{0}"
-        class = "MultiBody.Parts.Body"
-        [component.parameters]
-        m = 0.3
-        r_CM = [0, 0, 0]
-        r_0 = {{ start = [{1}, 0, {2}], fixed = true }}
-        v_0 = {{ start = [0, 0, 0], fixed = true }}
-        angles_fixed = true
-        w_0_fixed = true
-        w_0_start = [3, 2, 1]
-        [[component]]
-        name = "{0}Shape"
-        class = "Contact.{3}"
-        [component.parameters]
-        {4}
-        [[connect]]
-        a = "{0}.frame_a"
-        b = "{0}Shape.frame_a"
-        [[component]]
-        name = "{0}OnGround"
-        class = "Contact.Contact"
-        parameters = {{ geometry_a = "{0}Shape", geometry_b = "ground", c = 1e4, d = 1.0, mu_k = 0.4, c_t = 1e3 }}
-    """
+    spinning = "w_0_start = [3, 2, 1]"
     z = [[round(0.02 * (i - 2) ** 2, 4) for _ in range(4)] for i in range(5)]
     return (
         'description = "A mesh and a ball on a field."\n[world]\nn = [0, 0, -1]\n'
-        + body.format("mesh", 0.1, 0.1, "ConvexMesh", f"vertices = {vertices}\nfaces = {FACES}")
-        + body.format("ball", -0.2, 0.1, "Sphere", "radius = 0.05")
+        + falling("mesh", 0.1, 0.1, "ConvexMesh", f"vertices = {vertices}\nfaces = {FACES}", spinning)
+        + falling("ball", -0.2, 0.1, "Sphere", "radius = 0.05", spinning)
+        + "".join(
+            f"""
+        [[component]]
+        name = "{name}OnGround"
+        class = "Contact.Contact"
+        parameters = {{ geometry_a = "{name}Shape", geometry_b = "ground", c = 1e4, d = 1.0, mu_k = 0.4, c_t = 1e3 }}
+        """
+            for name in ("mesh", "ball")
+        )
         + f"""
         [[component]]
         name = "ground"
