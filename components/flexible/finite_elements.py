@@ -82,6 +82,11 @@ class FiniteElements:
     #: Triangles of the whole surface [m, 3], as indices; none where only matrices are known.
     surface: np.ndarray = dataclasses.field(default_factory=lambda: np.zeros((0, 3), dtype=int))
 
+    @property
+    def is_mesh(self) -> bool:
+        """True where it comes from a mesh, False where from matrices."""
+        return len(self.surface) > 0
+
     def patch(self, words: tuple[str, ...]) -> Patch:
         """The nodes that numbers, or the name of a group, stand for.
 

@@ -143,6 +143,11 @@ def reduced(
     weight = float(scalar.sum())
     if not weight > 0 or not (scalar.diagonal() > 0).all():
         raise ModelError(f"{where}.massFile: is not positive, its mass is {weight:g} kg; leave nodes without mass out")
+    if weight < SMALL_MASS and body.is_mesh:
+        raise ModelError(
+            f"{where}.meshFile: its mass is {weight:g} kg; give meshUnit, the length of the mesh's unit in m (0.001 of "
+            "mm), and density in kg/m3"
+        )
     if weight < SMALL_MASS:
         raise ModelError(
             f"{where}.massFile: its mass is {weight:g} kg; are lengths in mm and masses in t? Convert all to m, kg, N/m"

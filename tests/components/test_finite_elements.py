@@ -201,6 +201,11 @@ def test_wrong_meshes_are_refused(
         bar(file).reduction()
 
 
+def test_a_mesh_in_another_unit_is_asked_about(mesh: pathlib.Path) -> None:
+    with pytest.raises(ModelError, match=r"meshFile: its mass is .* kg; give meshUnit, .*0\.001 of"):
+        bar(mesh, meshUnit=1e-4).reduction()
+
+
 def test_tetrahedra_without_volume_are_refused(tmp_path: pathlib.Path) -> None:
     flat = box(tmp_path / "flat.msh", (2, 1, 1), lambda points: points * (1, 1, 0))
     with pytest.raises(ModelError, match="12 of 12 tetrahedra have no volume"):
