@@ -117,10 +117,31 @@ class Suspension(Component):
 
 #: Joints start where the points are, at rest.
 _STILL: dict[str, Any] = {"phi": Start(0.0, fixed=True), "w": Start(0.0, fixed=True), "animation": False}
-_HINGE = "Axis of the lower wishbone, parallel to x"
 
 
-class DoubleWishbone(Suspension):
+class _OnWishbone(Suspension):
+    """Suspensions whose upright stands on a lower wishbone, by a ball joint."""
+
+    lowerInner = Parameter(t.Position, (0.0, 0.35, -0.12), "Axis of the lower wishbone, parallel to x", shape=3)
+    lowerBall = Parameter(t.Position, (0.0, 0.68, -0.15), "Outer joint of the lower wishbone", shape=3)
+    m_lower = Parameter(t.Mass, 6.0, "Mass of the lower wishbone", nonzero=True)
+
+    def stand(self) -> None:
+        """Wishbone and ball joint, and what is carried by that."""
+        self.toLower = self.place(self.at("lowerInner"))
+        self.lower = Revolute(n=self.inward, useAxisFlange=True, **_STILL)
+        self.lowerArm = self.bar(self.at("lowerBall") - self.at("lowerInner"), self.m_lower)
+        self.ball = Spherical(angles_fixed=True, w_rel_a_fixed=True, animation=False)
+        self.carry(self.ball.frame_b, self.at("lowerBall"))
+        for a, b in (
+            (self.frame_a, self.toLower.frame_a), (self.toLower.frame_b, self.lower.frame_a),
+            (self.lower.frame_b, self.lowerArm.frame_a), (self.lowerArm.frame_b, self.ball.frame_a),
+            (self.lower.axis, self.arm),
+        ):  # fmt: skip
+            self.connect(a, b)
+
+
+class DoubleWishbone(_OnWishbone):
     """Suspension of one wheel: two wishbones, an upright, a tie rod, a spring with damper.
 
     The upper wishbone holds the upright by a bushing, the tie rod by its own stiffness. For the points see Suspension.
@@ -128,36 +149,27 @@ class DoubleWishbone(Suspension):
 
     modelica_name = "Vehicle.DoubleWishbone"
 
-    lowerInner = Parameter(t.Position, (0.0, 0.35, -0.12), _HINGE, shape=3)
-    lowerBall = Parameter(t.Position, (0.0, 0.68, -0.15), "Outer joint of the lower wishbone", shape=3)
     upperInner = Parameter(t.Position, (0.0, 0.42, 0.12), "Axis of the upper wishbone, parallel to x", shape=3)
     upperBall = Parameter(t.Position, (-0.02, 0.64, 0.16), "Outer joint of the upper wishbone", shape=3)
     springTop = Parameter(t.Position, (0.0, 0.48, 0.45), "Upper end of the spring", shape=3)
     springFoot = Parameter(t.Position, (0.0, 0.58, -0.14), "Foot of the spring, on the lower wishbone", shape=3)
     c_ball = Parameter(t.TranslationalSpringConstant, 1.5e6, "Stiffness of the upper bushing", min=0, tunable=True)
     d_ball = Parameter(t.TranslationalDampingConstant, 1.5e3, "Damping of the upper bushing", min=0, tunable=True)
-    m_lower = Parameter(t.Mass, 6.0, "Mass of the lower wishbone", nonzero=True)
     m_upper = Parameter(t.Mass, 3.0, "Mass of the upper wishbone", nonzero=True)
 
     def build(self) -> None:
         at, place = self.at, self.place
-        self.toLower, self.toUpper = place(at("lowerInner")), place(at("upperInner"))
+        self.stand()
+        self.toUpper = place(at("upperInner"))
         self.toSpring, self.toFoot = place(at("springTop")), place(at("springFoot") - at("lowerInner"))
-        self.lower = Revolute(n=self.inward, useAxisFlange=True, **_STILL)
-        self.lowerArm = self.bar(at("lowerBall") - at("lowerInner"), self.m_lower)
         self.upper = Revolute(n=self.inward, **_STILL)
         self.upperArm = self.bar(at("upperBall") - at("upperInner"), self.m_upper)
-        self.ball = Spherical(angles_fixed=True, w_rel_a_fixed=True, animation=False)
         self.toUpperBall = FixedTranslation(r=at("upperBall") - at("lowerBall"), width=0.04, color=ARM_COLOR)
         self.bushing = Bushing(c=ca.vertcat(*[self.c_ball] * 3), d=ca.vertcat(*[self.d_ball] * 3))
         self.spring = SpringDamperParallel(
             c=self.c, d=self.d, s_unstretched=ca.norm_2(self.springTop - self.springFoot) + self.preload / self.c
         )
-        self.carry(self.ball.frame_b, at("lowerBall"))
         for a, b in (
-            (self.frame_a, self.toLower.frame_a), (self.toLower.frame_b, self.lower.frame_a),
-            (self.lower.frame_b, self.lowerArm.frame_a), (self.lowerArm.frame_b, self.ball.frame_a),
-            (self.lower.axis, self.arm),
             (self.frame_a, self.toUpper.frame_a), (self.toUpper.frame_b, self.upper.frame_a),
             (self.upper.frame_b, self.upperArm.frame_a),
             (self.ball.frame_b, self.toUpperBall.frame_a), (self.toUpperBall.frame_b, self.bushing.frame_b),
@@ -168,7 +180,7 @@ class DoubleWishbone(Suspension):
             self.connect(a, b)
 
 
-class MacPherson(Suspension):
+class MacPherson(_OnWishbone):
     """Suspension of one wheel: a lower wishbone, and a strut that is part of the upright and slides on its rod.
 
     The rod is held at its top by a bushing, the tie rod by its own stiffness. For the points see Suspension.
@@ -176,7 +188,6 @@ class MacPherson(Suspension):
 
     modelica_name = "Vehicle.MacPherson"
 
-    lowerInner = Parameter(t.Position, (0.0, 0.35, -0.12), _HINGE, shape=3)
     lowerBall = Parameter(t.Position, (0.0, 0.70, -0.16), "Outer joint of the lower wishbone", shape=3)
     strutFoot = Parameter(
         t.Position, (-0.01, 0.62, 0.10), "Where the rod leaves the strut, on the upright", shape=3, structural=True
@@ -187,16 +198,13 @@ class MacPherson(Suspension):
     preload = Parameter(t.Force, 3.6e3, "Force of the spring in the position that the points describe")
     c_top = Parameter(t.TranslationalSpringConstant, 1.5e6, "Stiffness of the upper bushing", min=0, tunable=True)
     d_top = Parameter(t.TranslationalDampingConstant, 1.5e3, "Damping of the upper bushing", min=0, tunable=True)
-    m_lower = Parameter(t.Mass, 6.0, "Mass of the lower wishbone", nonzero=True)
     m_rod = Parameter(t.Mass, 3.0, "Mass of the rod, with a share of the spring", nonzero=True)
 
     def build(self) -> None:
         at, place = self.at, self.place
         along = at("strutTop") - at("strutFoot")
-        self.toLower, self.toTop = place(at("lowerInner")), place(at("strutTop"))
-        self.lower = Revolute(n=self.inward, useAxisFlange=True, **_STILL)
-        self.lowerArm = self.bar(at("lowerBall") - at("lowerInner"), self.m_lower)
-        self.ball = Spherical(angles_fixed=True, w_rel_a_fixed=True, animation=False)
+        self.stand()
+        self.toTop = place(at("strutTop"))
         self.toStrut = FixedTranslation(r=at("strutFoot") - at("lowerBall"), width=0.05, color=ARM_COLOR)
         self.strut = Prismatic(
             n=along, useAxisFlange=True, s=Start(0.0, fixed=True), v=Start(0.0, fixed=True), animation=False
@@ -204,11 +212,7 @@ class MacPherson(Suspension):
         self.rodBody = self.bar(along, self.m_rod, width=0.02)
         self.bushing = Bushing(c=ca.vertcat(*[self.c_top] * 3), d=ca.vertcat(*[self.d_top] * 3))
         self.spring = SpringDamper(c=self.c, d=self.d, s_rel0=self.preload / self.c)
-        self.carry(self.ball.frame_b, at("lowerBall"))
         for a, b in (
-            (self.frame_a, self.toLower.frame_a), (self.toLower.frame_b, self.lower.frame_a),
-            (self.lower.frame_b, self.lowerArm.frame_a), (self.lowerArm.frame_b, self.ball.frame_a),
-            (self.lower.axis, self.arm),
             (self.ball.frame_b, self.toStrut.frame_a), (self.toStrut.frame_b, self.strut.frame_a),
             (self.strut.frame_b, self.rodBody.frame_a), (self.rodBody.frame_b, self.bushing.frame_a),
             (self.frame_a, self.toTop.frame_a), (self.toTop.frame_b, self.bushing.frame_b),
