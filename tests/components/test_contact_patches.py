@@ -152,6 +152,26 @@ def test_the_least_gap_of_rounded_shapes_is_their_distance(one: str, other: str)
         assert gaps(*solids[::-1]).min() == pytest.approx(expected, abs=2e-6)
 
 
+def test_edges_that_fade_out_turn_bodies_as_their_weight_has_it() -> None:
+    """The torque that belongs to a weight is minus its gradient by the turn of one shape; some are between 0 and 1."""
+    phi = ca.SX.sym("phi", 3)
+    tilted = Rotation.from_rotvec((0.02, 0.05, -0.03)).as_matrix().T
+    box, capsule = Box(length=0.2, width=0.1, height=0.1), Capsule(length=0.2, radius=0.01)
+    a = pairs.Solid(
+        box, ca.DM([0.01, 0.02, 0.08]), Orientation(ca.DM(tilted) @ (ca.SX.eye(3) - ca.skew(phi)), np.zeros(3))
+    )
+    b = placed(capsule, (0.0, 0.0, 0.0), Rotation.identity())
+    (patch,) = pairs.patches(a, b)
+    points = [point for point in patch if point.turn is not None]
+    weights = ca.vertcat(*(point.weight for point in points))
+    values = ca.Function(
+        "weights", [phi], [weights, ca.jacobian(weights, phi), ca.horzcat(*(p.turn for p in points)).T]
+    )
+    weight, slope, turn = map(np.array, values(np.zeros(3)))
+    np.testing.assert_allclose(turn, -slope, atol=1e-12)
+    assert np.any((weight > 0.1) & (weight < 0.9))
+
+
 def test_a_mesh_touches_planes_and_spheres_where_its_hull_does() -> None:
     points, rotation = cloud(20), Rotation.random(random_state=3)
     mesh, sphere = ConvexMesh(vertices=points), Sphere(radius=0.02)

@@ -167,9 +167,10 @@ def test_wrong_nodes_are_refused(given: dict[str, Any], modifiers: dict[str, Any
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_it_is_drawn_as_it_bends(given: dict[str, Any]) -> None:
-    """A rod leads from frame_a to the interface, whose displacement is drawn as large as asked."""
-    count = ModalBody(**given, nModes=1).flexibility().count
-    q, ends = Start([0.004] * count, fixed=True), []
+    """A rod leads from frame_a to the interface, whose displacement is drawn as large as asked, as is the centre's."""
+    body = ModalBody(**given, nModes=1).flexibility()
+    count, integrals = body.count, body.integrals
+    q, ends, centers = Start([0.004] * count, fixed=True), [], []
     for scale in (1.0, 5.0):
         bar = ModalBody(**given, nModes=1, q=q, qd=Start([0.0] * count, fixed=True), deformationScale=scale)
         model = Clamped(bar)
@@ -177,13 +178,18 @@ def test_it_is_drawn_as_it_bends(given: dict[str, Any]) -> None:
         assert system.scene is not None
         names = list(system.scene.variables)
         found = mbfmu.simulate(system, 1e-6, interval=1e-6, outputs=[*names, "bar.frame[1].r_0"])
-        rod = next(shape for shape in system.scene.shapes if shape.ident == "bar.rod1")
-        along, length = (
-            np.array([found[part][0] if isinstance(part, str) else part for part in rod.quantities[key]])
-            for key in ("lengthDirection", "length")
-        )
+        shapes = {shape.ident: shape.quantities for shape in system.scene.shapes}
+
+        def first(ident: str, key: str, found: Any = found, shapes: Any = shapes) -> np.ndarray:
+            return np.array([found[part][0] if isinstance(part, str) else part for part in shapes[ident][key]])
+
+        along, length = first("bar.rod1", "lengthDirection"), first("bar.rod1", "length")
+        centers.append(first("bar.center", "r_shape") + np.array([first("bar.center", "length")[0] / 2, 0, 0]))
         ends.append(along / np.linalg.norm(along) * length)
         place = np.array([found[f"bar.frame[1].r_0[{k}]"][0] for k in (1, 2, 3)])
         straight = bar.reduction().places[0]
         assert ends[-1] == pytest.approx(straight + scale * (place - straight), abs=1e-9)
     assert np.abs(ends[1] - ends[0]).max() > 0.01
+    straight, moved = integrals.first / integrals.m, integrals.S[:, :count] @ np.full(count, 0.004) / integrals.m
+    np.testing.assert_allclose(centers, [straight + moved, straight + 5 * moved], atol=1e-9)
+    assert np.abs(moved).max() > 1e-4

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 import zipfile
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ import pytest
 
 from mbfmu import cli
 from mbfmu.cosimulation import CoupledResult, SystemStructure, cosimulate
+from mbfmu.cosimulation.coupling import Coupling
 from mbfmu.errors import SimulationError
 
 DESCRIPTION = """<?xml version="1.0" encoding="UTF-8"?>
@@ -134,6 +136,22 @@ def test_outputs_that_answer_in_steps_only_agree_on_loops(
     residual = [found[f"{a}.y"] - found[f"{a}.x"] + 3 * found[f"{b}.y"] for a, b in (("one", "two"), ("two", "one"))]
     assert np.abs(residual).max() < 1e-5
     assert found.account.steps < 80
+
+
+def test_what_answers_in_a_step_is_told_from_what_grows_with_it(
+    fmus: dict[str, pathlib.Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """y = x - 3 u is -3 for each u at once, and h more after a step of h, through x."""
+    found = []
+
+    def initialised(self: Coupling, initialise: Callable[[Coupling], None] = Coupling.initialise) -> None:
+        initialise(self)
+        assert self.jacobian is not None
+        found.append(self.jacobian.copy())
+
+    monkeypatch.setattr(Coupling, "initialise", initialised)
+    answering(fmus["back"], 0.01)
+    np.testing.assert_allclose(found, [[[0, -3], [-3, 0]]], atol=1e-7)
 
 
 def test_first_outputs_that_come_after_the_start_are_passed_on(fmus: dict[str, pathlib.Path]) -> None:
