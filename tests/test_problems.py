@@ -35,7 +35,9 @@ def test_references_are_what_equations_by_hand_give(name: str) -> None:
     assert found
     for key, value in found.items():
         assert problems[key].origin == "computed"
-        assert problems[key].reference == pytest.approx(value, abs=1e-11), key
+        # What is integrated rounds in another way on each machine: far below what it judges, it has to stay the same.
+        known = max(1e-11, 1e-4 * problems[key].error)
+        assert problems[key].reference == pytest.approx(value, abs=known), key
 
 
 def test_a_problem_that_differs_does_not_pass() -> None:
