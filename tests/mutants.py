@@ -1,16 +1,18 @@
 """Breaks a random sample of lines, one at a time, and tells which of them no test notices: `make mutants`.
 
 Python is changed by the operators of Cosmic Ray, C by the same ones, written down here. All happens in a clone of the
-last commit, `build/mutants`. Tests of the line's own folder come first, then all others, those marked slow last; the
-first that fails ends the run. Results are added to `build/mutants.jsonl`, so that a run goes on where one with the same
-seed was stopped:
+last commit, `build/mutants`, where the suite runs once to record which tests come by which line. A line of Python is
+shown to these, the cheapest first; a line of C, or one that no test comes by, to the tests of its own folder, then to
+all others. The first test that fails ends the run. Results are added to `build/mutants.jsonl`, so that a run goes on
+where one with the same seed was stopped:
 
-    python tests/mutants.py [NUMBER] [--seed SEED] [--only PATH] [--first]
+    python tests/mutants.py [NUMBER] [--seed SEED] [--only PATH] [--quick]
 """
 
 from __future__ import annotations
 
 import argparse
+import ast
 import contextlib
 import dataclasses
 import difflib
@@ -23,11 +25,13 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 CLONE = ROOT / "build" / "mutants"
 RESULTS = ROOT / "build" / "mutants.jsonl"
+COVERED = CLONE / "build" / "mutants.coverage"
+TIMES = CLONE / "build" / "mutants.csv"
 
 #: What is broken, and the tests that are asked first.
 FOLDERS = {
@@ -47,6 +51,9 @@ FOLDERS = {
     "mbfmu": ("tests/runtime", "tests/test_validation.py", "tests/test_cli.py"),
     "templates/runtime": ("tests/runtime",),
 }
+
+#: Covering tests that run together: many a mutant is noticed by the first.
+AT_ONCE = 150
 
 #: Seconds until tests that do not end are stopped, which is noticed.
 PATIENCE = 3600
@@ -169,11 +176,67 @@ def written(path: pathlib.Path, text: str) -> Iterator[None]:
         path.write_bytes(kept)
 
 
-def noticed_by(tests: list[str], only_first: bool) -> str | None:
+def record(quick: bool) -> None:
+    """Have the suite, or what is not slow of it, tell which lines each test comes by, and what it takes."""
+    if COVERED.exists():
+        return
+    COVERED.parent.mkdir(exist_ok=True)
+    settings = COVERED.with_suffix(".ini")
+    settings.write_text(f"[run]\ndata_file = {COVERED}\nsource =\n    mbfmu\n    components\n", encoding="utf-8")
+    told = pytest(
+        ["--cov", "--cov-context=test", f"--cov-config={settings}", "--cov-report=", f"--cpu={TIMES}", *marked(quick)]
+    )
+    print(f"recorded; {told or 'all pass'}", flush=True)
+
+
+def marked(quick: bool) -> list[str]:
+    """What pytest is told where only quick tests are asked."""
+    return ["-m", "not slow"] if quick else []
+
+
+class Coverage:
+    """Which tests come by a line of Python, the cheapest first."""
+
+    def __init__(self) -> None:
+        from coverage import CoverageData
+
+        self.data = CoverageData(str(COVERED))
+        self.data.read()
+        rows = [row.split(",", 2) for row in TIMES.read_text(encoding="utf-8").splitlines()]
+        self.seconds = {test: float(taken) for taken, when, test in rows if when == "call"}
+
+    def tests(self, path: str, line: int) -> list[str]:
+        """Return the tests that run a line's statement; of what runs at import, those that come by its file at all."""
+        by_line = self.data.contexts_by_lineno(str(CLONE / path))
+        first, last = statement((CLONE / path).read_text(encoding="utf-8"), line)
+        found = _tests(by_line, range(first, last + 1)) or _tests(by_line, by_line)
+        return sorted(found, key=lambda test: self.seconds.get(test, 0.0))
+
+
+def _tests(by_line: dict[int, list[str]], lines: Iterable[int]) -> set[str]:
+    return {context.rpartition("|")[0] for line in lines for context in by_line.get(line, ()) if "|" in context}
+
+
+def statement(text: str, line: int) -> tuple[int, int]:
+    """Return the first and last line of the innermost statement at a line; of a compound one, those of its head."""
+    found = (line, line)
+    for node in ast.walk(ast.parse(text)):  # outer nodes come first
+        if isinstance(node, ast.stmt) and node.lineno <= line <= (node.end_lineno or node.lineno):
+            body = getattr(node, "body", None)
+            found = (node.lineno, body[0].lineno - 1 if body else node.end_lineno or node.lineno)
+    return found
+
+
+def noticed_by(mutant: Mutant, coverage: Coverage, quick: bool) -> str | None:
     """Return the first test that fails, or what else went wrong; None where all pass."""
-    rest = [f"--ignore={path}" for path in tests]
-    stages = [[*tests, "-m", "not slow"], [*tests, "-m", "slow"], [*rest, "-m", "not slow"], [*rest, "-m", "slow"]]
-    for stage in stages[:2] if only_first else stages:
+    covering = coverage.tests(mutant.path, mutant.line) if mutant.path.endswith(".py") else []
+    if covering:
+        stages = [covering[i : i + AT_ONCE] for i in range(0, len(covering), AT_ONCE)]
+    else:
+        rest = [f"--ignore={path}" for path in mutant.tests]
+        stages = [[*mutant.tests, "-m", "not slow"], [*rest, "-m", "not slow"]]
+        stages += [] if quick else [[*mutant.tests, "-m", "slow"], [*rest, "-m", "slow"]]
+    for stage in stages:
         told = pytest(["-x", "-q", *stage])
         if told is not None:
             return told
@@ -213,6 +276,8 @@ def clone() -> None:
     subprocess.run(["git", "fetch", "--quiet", str(ROOT), "HEAD"], cwd=CLONE, check=True)
     subprocess.run(["git", "checkout", "--quiet", "--force", "--detach", "FETCH_HEAD"], cwd=CLONE, check=True)
     subprocess.run(["make", "--quiet", ".venv/.stubs"], cwd=CLONE, check=True)
+    install = [".venv/bin/python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-e", ".[mutants]"]
+    subprocess.run(install, cwd=CLONE, check=True)
 
 
 def main() -> int:
@@ -221,9 +286,11 @@ def main() -> int:
     parser.add_argument("number", nargs="?", type=int, default=200)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", default="", help="part of a path, of a file or folder")
-    parser.add_argument("--first", action="store_true", help="only tests of the folder that has the line's name")
+    parser.add_argument("--quick", action="store_true", help="only tests that are not marked slow")
     asked = parser.parse_args()
     clone()
+    record(asked.quick)
+    coverage = Coverage()
     known = [json.loads(line) for line in RESULTS.read_text().splitlines()] if RESULTS.exists() else []
     done = {(one["path"], one["line"], one["operator"], one["seed"]): one["by"] for one in known}
     survivors, count = [], 0
@@ -233,7 +300,7 @@ def main() -> int:
         path = CLONE / mutant.path
         if key not in done:
             with written(path, mutant.text):
-                done[key] = noticed_by(mutant.tests, asked.first)
+                done[key] = noticed_by(mutant, coverage, asked.quick)
             with RESULTS.open("a") as file:
                 names = ("path", "line", "operator", "seed")
                 file.write(json.dumps(dict(zip(names, key, strict=True)) | {"by": done[key]}) + "\n")
