@@ -61,7 +61,7 @@ class Batch:
         model: As `model_of` makes it.
         settings: Variables that are set before each run: parameters, start values, inputs.
         times: Recorded instants, s, the start and the stop time among them, [n].
-        places: What is recorded, store << 28 | index, [k].
+        places: What is recorded, `contract.place`, [k].
         drive: Inputs over time.
         tolerance: The model's own where None.
         lanes: How many runs a thread makes at a time, in vectors of the processor: 1, 4 or 8; as many as there are

@@ -104,8 +104,14 @@ _FLAGS = {
 #: Ways of integration: by the explicit method until a model turns out to be stiff, or by one method throughout.
 SOLVERS = ("auto", "explicit", "implicit")
 
-#: Where values live; a place is a store's number << 28 | index.
+#: Where values live; `place` makes one number of a store and an index.
 STORES = ("time", "x", "u", "P", "w", "y", "constant", "indicator")
+_INDEX_BITS = 28
+
+
+def place(store: str, index: int) -> int:
+    """Where a value lives, as the runtime reads it."""
+    return STORES.index(store) << _INDEX_BITS | index
 
 
 @dataclasses.dataclass(frozen=True)
@@ -419,7 +425,7 @@ def header() -> str:
     lines += ["#ifndef CONTRACT_H", "#define CONTRACT_H"]
     lines += ["", "enum {", *(f"    SIZE_{name}," for name in SIZES), "    SIZES", "};", ""]
     lines += [f"#define SOLVER_{name.upper()} {value}" for value, name in enumerate(SOLVERS)]
-    lines += ["", f"enum {{ {', '.join(f'STORE_{store.upper()}' for store in STORES)} }};"]
+    lines += ["", f"enum {{ {', '.join(f'STORE_{store.upper()}' for store in STORES)}, INDEX_BITS = {_INDEX_BITS} }};"]
     lines += ["", f"enum {{ {', '.join(SETTINGS)} }};"]
     lines += ["", "enum {", *(f"    FUNCTION_{name}," for name in FUNCTIONS), "    FUNCTIONS", "};"]
     most = [max(len(getattr(f, what)) for f in FUNCTIONS.values()) for what in ("arguments", "results")]

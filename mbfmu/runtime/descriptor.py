@@ -28,7 +28,6 @@ from mbfmu.runtime.variables import ScalarVariable
 
 _MARK = b"mbfmu\r\n\x1a"
 _KINDS = ("real", "integer", "boolean", "string")
-_STORES = {store: number for number, store in enumerate(contract.STORES)}
 _SETTINGS = {setting: number for number, setting in enumerate(contract.SETTINGS)}
 
 
@@ -243,7 +242,7 @@ def _tables_of_variables(
                 constants.append(float(variable.start or 0))
             sizes[kind].append(length)
             names[kind].append(variable.name)
-            places[kind].append(_STORES[variable.store] << 28 | index)
+            places[kind].append(contract.place(variable.store, index))
         entry = _settable(variable, ninputs)
         known = settables[kind].get(reference)
         if entry and (known is None or entry[0] < known[0]):  # of aliases, the one that allows most

@@ -196,7 +196,7 @@ class Instance:
         return int(self.library.set_parameter(self.handle, index, value))
 
     def values(self, places: Sequence[int]) -> list[float] | None:
-        """Values at places (store << 28 | index), or None where they need an initialisation that fails."""
+        """Values at places (`contract.place`), or None where they need an initialisation that fails."""
         n = len(places)
         values = (ctypes.c_double * n)()
         status = self.library.get_places(self.handle, b"get", (ctypes.c_int * n)(*places), n, values)

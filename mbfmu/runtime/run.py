@@ -13,8 +13,7 @@ import numpy as np
 
 from mbfmu.errors import InitialConditionsWarning, InitializationError, ModelError, NotFiniteWarning, SimulationError
 from mbfmu.messages import unknown_variable
-from mbfmu.runtime import arguments
-from mbfmu.runtime.contract import STORES
+from mbfmu.runtime import arguments, contract
 from mbfmu.runtime.descriptor import descriptor
 from mbfmu.runtime.drive import Drive, DriveRecord
 from mbfmu.runtime.equations import Equations
@@ -36,8 +35,6 @@ _MOST_VALUES = 2**29
 _CHUNKS, _CHUNKS_SHOWN = 10, 50
 #: Start values that were chosen: how many a message lists, and what of them rounding leaves of 0.
 _MOST_SHOWN, _ROUNDING = 6, 1e-12
-
-_STORES = {store: number for number, store in enumerate(STORES)}
 
 
 class Run:
@@ -157,7 +154,7 @@ class Run:
             modes = np.zeros(size)
             self.instance.library.modes(self.instance.handle, modes.ctypes.data)
             return modes
-        found = self.instance.values([_STORES[store] << 28 | i for i in range(size)])
+        found = self.instance.values([contract.place(store, i) for i in range(size)])
         if found is None:
             raise InitializationError(f"{self.equations.name}: {self.last_message}")
         return np.array(found)
@@ -180,7 +177,7 @@ class Run:
         self.instance.library.start_drive(self.instance.handle, ctypes.byref(drive))
 
     def rows(self, times: np.ndarray, places: np.ndarray, drive: DriveRecord | None = None) -> np.ndarray:
-        """Step to each of the times [n] and read the places [k] (store << 28 | index) there: [n, k].
+        """Step to each of the times [n] and read the places [k] (`contract.place`) there: [n, k].
 
         Inputs follow `drive`, or stay. Where the model ends the run there are fewer rows: one for each time before.
 
@@ -402,8 +399,8 @@ def index_in_p(variable: ScalarVariable) -> int:
 
 
 def place(variable: ScalarVariable) -> int:
-    """Where the value of a variable lives, as the runtime reads it: store << 28 | index."""
-    return _STORES[variable.store] << 28 | variable.index
+    """Where the value of a variable lives, as the runtime reads it."""
+    return contract.place(variable.store, variable.index)
 
 
 def _span(

@@ -6,6 +6,7 @@
 #include "log.h"
 #include "optimize.h"
 #include "values.h"
+#include "vectors.h"
 
 SMALL
 
@@ -37,7 +38,7 @@ static Status check_get(Instance *s, const char *function, const unsigned *vr, s
 static Status check_finite(Instance *s, const char *function, double value, const char *names,
                            unsigned reference)
 {
-    if (fabs(value) <= 1.7976931348623157e308) return STATUS_OK;
+    if (fabs(value) <= DBL_MAX) return STATUS_OK;
     return say(s, STATUS_DISCARD,
                "%s at time %.9g: %s is %g, no finite number: a division by zero, or a function outside its "
                "range", function, s->now->latch_t, name_of(s, names, reference), value);

@@ -36,7 +36,7 @@ INTERNAL Status set_input_derivatives(Instance *s, const char *name, const unsig
         if (order[i] != 1)
             return say(s, STATUS_ERROR, "%s: order %d of %s, order 1 is provided", name, order[i],
                        name_of(s, table.names, vr[i]));
-        if (!(fabs(value[i]) <= 1.7976931348623157e308))
+        if (!(fabs(value[i]) <= DBL_MAX))
             return say(s, STATUS_DISCARD, "%s: %s is given the value %g; the values before are kept", name,
                        name_of(s, table.names, vr[i]), value[i]);
     }
@@ -114,7 +114,7 @@ static void ask_inputs(Instance *s, double target)
     now->phase = STEP_COMPLETE;
     for (int i = 0; i < ninputs(s->model); ++i) {
         double slope = (s->given.u[i] - s->communication.u[i]) / length;
-        if (!(fabs(slope) <= 1e300)) slope = 0;
+        if (!(fabs(slope) <= IMMENSE)) slope = 0;
         touched |= s->given.du[i] != slope;
         s->given.du[i] = slope;
         s->given.u[i] = s->communication.u[i];
@@ -132,7 +132,7 @@ INTERNAL Status begin_do_step(Instance *s, const char *name, double point, doubl
     double target = point + h;
     if (check_interface(s, name, CO_SIMULATION, STEP_COMPLETE)) return STATUS_ERROR;
     double t = s->now->latch_t;
-    if (!(h > 0) || !(target <= 1e300))
+    if (!(h > 0) || !(target <= IMMENSE))
         return say(s, STATUS_ERROR, "%s: a step from %.9g of length %g", name, point, h);
     if (!(fabs(point - t) <= TIME_AGREEMENT * fmax(fabs(t), h)))
         return say(s, STATUS_ERROR, "%s: a step from %.9g, but the instance is at %.9g", name, point,

@@ -10,8 +10,13 @@
 #include "optimize.h"
 #include "sparse.h"
 #include "tape.h"
+#include "values.h"
+#include "vectors.h"
 
 SMALL
+
+/* Of dense matrices: a damaged file asks for no more memory than that. */
+#define MOST_ENTRIES 1e8
 
 INTERNAL unsigned long long checksum(const void *data, size_t size)
 {
@@ -120,12 +125,12 @@ static int read_sizes(Reader *s)
         || iterations_need_w(model) > 1 || constraints_need_s(model) > 1
             || niteration_blocks(model) > niterations(model)
         || (niterations(model) > 0) != (niteration_blocks(model) > 0)
-        || (double)niterations(model) * niterations(model) > 1e8 || nsystem(model) < nw(model)
+        || (double)niterations(model) * niterations(model) > MOST_ENTRIES || nsystem(model) < nw(model)
         || (nsystem(model) > nw(model) && !is_sparse(model)) || (is_sparse(model) && is_explicit(model))
         || (projects_along_forces(model) && !is_sparse(model))
         || (njacobian(model) > 0 && (double)njacobian(model) != (double)nl(model) * nv(model))
-        || (double)nsystem(model) * nsystem(model) > 1e8 || nparts(model) > nequations(model)
-        || npart_unknowns(model) > nunknowns(model) || (double)nimplicit(model) * nimplicit(model) > 1e8)
+        || (double)nsystem(model) * nsystem(model) > MOST_ENTRIES || nparts(model) > nequations(model)
+        || npart_unknowns(model) > nunknowns(model) || (double)nimplicit(model) * nimplicit(model) > MOST_ENTRIES)
         return refuse_to_read(s, "the sizes contradict each other");
     return 1;
 }
@@ -137,8 +142,8 @@ static int check_places(Reader *s, int nplaces, const int *places, int nsettable
     const int stores[] = {1, nx(s->model), nu(s->model), np(s->model), nw(s->model), ny(s->model), nconstants,
                           nindicators(s->model)};
     for (int i = 0; i < nplaces; ++i) {
-        unsigned store = (unsigned)places[i] >> 28;
-        if (store > STORE_INDICATOR || (places[i] & 0x0fffffff) >= stores[store])
+        unsigned store = store_of(places[i]);
+        if (store > STORE_INDICATOR || (int)index_of(places[i]) >= stores[store])
             return refuse_to_read(s, "a variable is nowhere");
     }
     for (int i = 0; i < nsettables; ++i)
@@ -153,7 +158,7 @@ static int are_blocks(const int *starts, int nblocks, const double *nominals, in
 {
     int good = starts[0] == 0 && starts[nblocks] == n;
     for (int k = 0; k < nblocks; ++k) good &= starts[k] < starts[k + 1];
-    for (int i = 0; i < n; ++i) good &= nominals[i] > 0 && nominals[i] <= 1e300;
+    for (int i = 0; i < n; ++i) good &= nominals[i] > 0 && nominals[i] <= IMMENSE;
     return good;
 }
 
@@ -168,7 +173,7 @@ static int are_parts(Reader *s)
     for (int k = 0; k < nparts(s->model) && good; ++k) {
         int height = rows[k + 1] - rows[k], width = columns[k + 1] - columns[k];
         size_t size = (size_t)height * (size_t)width;
-        good = height > 0 && width >= 0 && (double)height * height <= 1e8
+        good = height > 0 && width >= 0 && (double)height * height <= MOST_ENTRIES
             && size <= (size_t)npart_entries(s->model) - entries;
         if (!good) break;
         entries += size;

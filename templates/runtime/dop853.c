@@ -64,7 +64,7 @@ static Outcome dop853_step(Instance *s, double t, double h, double end, const do
     double share = fifth > 0 ? sqrt(fifth / (fifth + 0.01 * third)) : 0;
     for (int i = 0; i < nx(s->model); ++i) y[i] = s->step.next_x[i] - share * y[i];
     *error = nx(s->model) ? share * sqrt(fifth / nx(s->model)) : 0;
-    return *error <= 1e300 ? DONE : NOT_FINITE;
+    return *error <= IMMENSE ? DONE : NOT_FINITE;
 }
 
 static void dop853_stiffness(Instance *s, double h)

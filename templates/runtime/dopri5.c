@@ -6,6 +6,7 @@
 
 #include "method.h"
 #include "evaluate.h"
+#include "vectors.h"
 
 INTERNAL Outcome dopri5_stages(Instance *s, double t, double h, double end, const double *x, const double *m)
 {
@@ -47,7 +48,7 @@ static Outcome dopri5_step(Instance *s, double t, double h, double end, const do
     }
     s->step.stiffness = gap > 0 ? h * sqrt(bend / gap) / 3.25 : 0;
     *error = nx(s->model) ? sqrt(sum / nx(s->model)) : 0;
-    return *error <= 1e300 ? DONE : NOT_FINITE;
+    return *error <= IMMENSE ? DONE : NOT_FINITE;
 }
 
 static Outcome dopri5_dense(Instance *s, double t, const double *x)

@@ -12,6 +12,7 @@
 #include "functions.h"
 #include "optimize.h"
 #include "switches.h"
+#include "vectors.h"
 
 SMALL
 
@@ -97,7 +98,7 @@ static int bound_slopes(Instance *s, double t, double until, const double *m)
    states. */
 typedef enum { CLEAR, ENDS_TELL, OPEN, OPEN_BY_STATES } Interval;
 
-static int excludes(double mode, double least, double most) { return mode > 0.5 ? least >= 0 : most < 0; }
+static int excludes(double mode, double least, double most) { return is_on(mode) ? least >= 0 : most < 0; }
 
 /* Do bounds exclude a crossing of each watched switch? */
 static int all_excluded(const Instance *s, const double *m, const int *watched, int most_kind)

@@ -178,7 +178,7 @@ INTERNAL Outcome accelerations(Instance *s, double t, const double *x, const dou
         substitute_blocks(s, w);
     }
     if (finite_all(w, nw(s->model))) return DONE;
-    for (s->system.open_column = 0; fabs(w[s->system.open_column]) <= 1.7976931348623157e308;) ++s->system.open_column;
+    for (s->system.open_column = 0; fabs(w[s->system.open_column]) <= DBL_MAX;) ++s->system.open_column;
     return NOT_FINITE;
 }
 

@@ -12,7 +12,7 @@
 #define HOST_EXPORT __attribute__((visibility("default")))
 #endif
 
-/* The values at n places (store << 28 | index), at the latch. */
+/* The values at n places (store << INDEX_BITS | index), at the latch. */
 INTERNAL int read_places(Instance *s, const int *places, size_t n, double *values);
 
 /* Number of the contract that this library was compiled with. */

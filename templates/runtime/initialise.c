@@ -32,7 +32,7 @@ static int norm_finite(const Instance *s, const double *r, double *norm)
     double sum = 0;
     for (int i = first_row(s); i < rows_end(s); ++i) sum += r[i] * r[i];
     *norm = sqrt(sum);
-    return sum <= 1e300;
+    return sum <= IMMENSE;
 }
 
 INTERNAL int start_residual(Instance *s, const double *X, double *r, double *J, double *norm)
@@ -229,7 +229,7 @@ static int solve_part(Instance *s, int attempt, int last)
 static void blame_start(Instance *s)
 {
     for (int i = 0; i < nx(s->model); ++i)
-        if (!(fabs(s->initial.X[i]) <= 1e300)) {
+        if (!(fabs(s->initial.X[i]) <= IMMENSE)) {
             because(s, "the start value of '%s' is not finite: check start values and parameters",
                     s->tables->unknown_names[i]);
             return;
@@ -242,7 +242,7 @@ static void blame_start(Instance *s)
     }
     because(s, "initialisation fails: the equations have no finite value; check start values and parameters");
     for (int i = 0; i < nequations(s->model); ++i)
-        if (!(fabs(s->initial.r[i]) <= 1e300)) {
+        if (!(fabs(s->initial.r[i]) <= IMMENSE)) {
             append(s, ", first in '%s'", s->tables->equation_names[i]);
             return;
         }

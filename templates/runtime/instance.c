@@ -145,7 +145,7 @@ INTERNAL Status set_up_experiment(Instance *s, const char *function, int has_tol
                                   int has_stop_time, double stop_time)
 {
     if (check_phase(s, function, INSTANTIATED)) return STATUS_ERROR;
-    if (!(fabs(start_time) <= 1e300)) return say(s, STATUS_ERROR, "%s: start time %g", function, start_time);
+    if (!(fabs(start_time) <= IMMENSE)) return say(s, STATUS_ERROR, "%s: start time %g", function, start_time);
     if (has_stop_time && !(stop_time >= start_time))
         return say(s, STATUS_ERROR, "%s: stop time %g is before start time %g", function, stop_time, start_time);
     if (has_tolerance && !(tolerance > 0 && tolerance <= 1))

@@ -27,6 +27,16 @@ INTERNAL const Method *next_method(const Instance *s)
     return s->now->tolerance <= DOP853_TOLERANCE && !s->step.wide_gap ? &dop853 : &dopri5;
 }
 
+/* Control of the step's length (Hairer, Norsett and Wanner, Solving Ordinary Differential Equations I, II.4 and IV.2): the
+   part of what the error allows that is taken, how much the last error counts, by how much a step may shrink and grow,
+   errors below which a smaller one says no more about the next step, and about the one after it. */
+#define SAFETY 0.9
+#define STEADYING 0.04
+#define LEAST_GROWTH 0.2
+#define MOST_GROWTH 10
+#define LEAST_ERROR 1e-10
+#define LEAST_LAST_ERROR 1e-4
+
 /* What the next step should be as a multiple of the one just made, of length h: PI control. Steps of order 8 are so long
    that what makes them hard changes from one to the next: what has grown is taken to grow on (Gustafsson, ACM
    Transactions on Mathematical Software 20, 1994). */
@@ -34,8 +44,8 @@ static double growth(const Instance *s, double h, double error)
 {
     const Head *head = &s->now->head;
     double power = 1 / next_method(s)->order;
-    error = fmax(error, 1e-10);
-    double factor = 0.9 * pow(error, 0.03 - power) * pow(head->error, 0.04);
+    error = fmax(error, LEAST_ERROR);
+    double factor = SAFETY * pow(error, 0.75 * STEADYING - power) * pow(head->error, STEADYING);
     if (!next_method(s)->long_steps || !(head->last > 0)) return factor;
     return fmin(factor, 0.8 * pow(error, -power) * h / head->last * pow(head->error / error, power));
 }
@@ -168,7 +178,7 @@ static double find_dip(Instance *s, const int *watched, double end)
         if (watched[i] && disagrees(c_middle[i], s->head.inside[i])) return middle;
     for (int i = 0; i < nm(s->model); ++i) {
         if (!watched[i] || disagrees(s->search.c_next[i], s->head.inside[i])) continue;
-        double sign = s->head.inside[i] > 0.5 ? 1 : -1;
+        double sign = is_on(s->head.inside[i]) ? 1 : -1;
         double t[3] = {head->begin, middle, end};
         double y[3] = {sign * s->head.c[i], sign * c_middle[i], sign * s->search.c_next[i]};
         for (int sample = 0; sample < SAMPLES; ++sample) {
@@ -440,7 +450,7 @@ INTERNAL Outcome begin_step(Instance *s)
 static unsigned long long mode_hash(const Instance *s)
 {
     unsigned long long hash = 14695981039346656037u;
-    for (int i = 0; i < nm(s->model); ++i) hash = (hash ^ (s->head.m[i] > 0.5 ? 2u : 1u)) * 1099511628211u;
+    for (int i = 0; i < nm(s->model); ++i) hash = (hash ^ (is_on(s->head.m[i]) ? 2u : 1u)) * 1099511628211u;
     return hash ^ hash >> 29;
 }
 
@@ -448,7 +458,7 @@ static unsigned long long mode_hash(const Instance *s)
 static void begin_lengths(Head *head, double h)
 {
     head->h = h;
-    head->error = 1e-4;
+    head->error = LEAST_LAST_ERROR;
     head->last = 0;
 }
 
@@ -481,7 +491,7 @@ static void remember_entry(Instance *s, double h, double error)
     unsigned long long hash = mode_hash(s);
     head->entering = 0;
     head->entered[hash % ENTRIES] = hash;
-    head->entry_h[hash % ENTRIES] = h * fmin(0.7 * pow(fmax(error, 1e-10), -1 / next_method(s)->order), 5);
+    head->entry_h[hash % ENTRIES] = h * fmin(0.7 * pow(fmax(error, LEAST_ERROR), -1 / next_method(s)->order), 5);
 }
 
 /* Keep what is fastest as the cause: the state whose derivative is largest beside its own size. */
@@ -589,7 +599,7 @@ INTERNAL Outcome judge(Instance *s, Outcome outcome)
         now->rejections += 1;
         if (outcome) trial->cause = outcome;
         head->h = h * (outcome == BRANCHING ? 0.7 : outcome ? 0.25
-                       : fmax(0.2, 0.9 * pow(error, -1 / next_method(s)->order)));
+                       : fmax(LEAST_GROWTH, SAFETY * pow(error, -1 / next_method(s)->order)));
         trial->rejected = 1;
         /* Nothing is left to shorten where a step of rounding length fails. */
         return h <= 8 * ROUNDING * fmax(fabs(begin), fabs(end)) ? trial->cause : DONE;
@@ -618,16 +628,16 @@ INTERNAL Outcome judge(Instance *s, Outcome outcome)
     if (outcome) return outcome;
     if (found == DOUBTFUL_EVENT) {
         now->rejections += 1;
-        head->h = 0.2 * h;
+        head->h = LEAST_GROWTH * h;
         trial->rejected = 1;
         return DONE;
     }
 
     /* A step cut short says little about longer ones, so it never makes the proposal smaller. */
     trial->under_way = 0;
-    double next = h * fmin(fmax(growth(s, h, error), 0.2), rejected ? 1 : 10);
+    double next = h * fmin(fmax(growth(s, h, error), LEAST_GROWTH), rejected ? 1 : MOST_GROWTH);
     head->h = cut && !rejected ? fmax(head->h, next) : next;
-    head->error = fmax(error, 1e-4);
+    head->error = fmax(error, LEAST_LAST_ERROR);
     head->last = h;
     if (!cut) remember_entry(s, h, error);
     if (is_constrained(s->model)) {

@@ -75,7 +75,7 @@ static int factorise_jacobian(Instance *s, int begin, int end)
         it->rows[i] = 0;
         for (int j = begin; j < end; ++j)
             it->rows[i] = fmax(it->rows[i], fabs(it->J[i + (size_t)j * niterations(s->model)]) * nominals[j]);
-        if (!(it->rows[i] > 0 && it->rows[i] <= 1e300)) return 0;
+        if (!(it->rows[i] > 0 && it->rows[i] <= IMMENSE)) return 0;
         for (int j = begin; j < end; ++j)
             it->factors[i - begin + (size_t)(j - begin) * n] =
                 it->J[i + (size_t)j * niterations(s->model)] * nominals[j] / it->rows[i];
@@ -178,7 +178,7 @@ static int newton(Instance *s, double t, const double *x, double *u, const doubl
         if (!factorise_jacobian(s, begin, end)) return residuals_at_rounding(s, begin, end, tail);
         correct(s, begin, end, it->r, it->step);
         double size = correction_size(s, begin, end, it->step, 0, it->step);
-        if (!(size <= 1e300)) return 0;
+        if (!(size <= IMMENSE)) return 0;
         if (size <= CORRECTION_ROUNDING) return 1;
         int whole = !first && part == 1;
         if (whole && size < CORRECTION_SMALL && size > 0.5 * before && residuals_at_rounding(s, begin, end, tail))

@@ -300,7 +300,7 @@ static V LANE(sparse_residual)(const LANE(Lanes) *s, const V *z, V *residual)
             sum -= term;
             size += LANE(magnitude)(term);
         }
-        V error = LANE(magnitude)(sum), share = LANE(select)((size > 0) & (size <= 1e300), error / size, infinity);
+        V error = LANE(magnitude)(sum), share = LANE(select)((size > 0) & (size <= IMMENSE), error / size, infinity);
         residual[rows[k]] = sum;
         worst = LANE(select)(error <= worst * size, worst, share);
     }
@@ -470,7 +470,7 @@ static unsigned LANE(make_stages)(void *lanes, Instance *const *instances, unsig
     s->failed &= 0;
     if (order8) LANE(dop853_step)(s, tolerance, t, h, end, &error);
     else stiffness = LANE(dopri5_step)(s, tolerance, t, h, end, &error);
-    s->failed |= ~(error <= 1e300);
+    s->failed |= ~(error <= IMMENSE);
     for (int l = 0; l < LANES; ++l) {
         Instance *to = instances[l];
         if (!(takes >> l & 1) || s->failed[l]) continue;

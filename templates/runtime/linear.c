@@ -200,5 +200,5 @@ INTERNAL void least_norm_step(LeastNorm *f, const double *b, double *x)
 INTERNAL double worse(double worst, double residual, double size)
 {
     if (fabs(residual) <= worst * size) return worst;
-    return size > 0 && size <= 1e300 ? fabs(residual) / size : INFINITY;
+    return size > 0 && size <= IMMENSE ? fabs(residual) / size : INFINITY;
 }

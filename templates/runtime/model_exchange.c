@@ -191,7 +191,7 @@ INTERNAL Status completed_integrator_step(Instance *s, const char *name, int *en
 INTERNAL Status set_time(Instance *s, const char *name, double time)
 {
     if (check_interface(s, name, MODEL_EXCHANGE, EVENT_MODE | CONTINUOUS_TIME)) return STATUS_ERROR;
-    if (!(fabs(time) <= 1e300)) return say(s, STATUS_ERROR, "%s: the time %g", name, time);
+    if (!(fabs(time) <= IMMENSE)) return say(s, STATUS_ERROR, "%s: the time %g", name, time);
     s->now->latch_t = s->now->u_time = time;
     forget_latch(s);
     return STATUS_OK;

@@ -8,6 +8,7 @@
 
 #include "linear.h"
 #include "optimize.h"
+#include "vectors.h"
 
 SMALL
 
@@ -80,7 +81,7 @@ INTERNAL void scale_columns(Instance *s)
                 if (holds(s, part.unknowns[k])) *entry = 0;
                 else free += fabs(*entry);
             }
-            if (!(free <= rounding * all && all <= 1e300)) continue;
+            if (!(free <= rounding * all && all <= IMMENSE)) continue;
             for (int k = 0; k < part.cols; ++k) part.J[i + (size_t)k * part.rows] = 0;
         }
 }

@@ -73,7 +73,7 @@ INTERNAL Outcome project(Instance *s, double t, double *x, const double *m)
         if (eval_constraints(s, t, x, u, m, s->constraints.g, s->constraints.c, s->constraints.G)) return NOT_FINITE;
         double scale = 1 + largest(x, nq(s->model)), worst = largest(s->constraints.g, ng(s->model));
         if (worst <= MET_AT_ONCE * scale || (worst <= MET_POSITIONS * scale && worst > 0.25 * last)) break;
-        if (!(worst < 1e300) || iteration == ITERATIONS) {
+        if (!(worst < IMMENSE) || iteration == ITERATIONS) {
             explain_unmet(s, s->constraints.g, ng(s->model));
             return NOT_PROJECTED;
         }
@@ -96,7 +96,7 @@ INTERNAL Outcome project(Instance *s, double t, double *x, const double *m)
     for (int iteration = 0;; ++iteration) {
         double scale = 1 + largest(v, nv(s->model)), worst = largest(s->constraints.c, nl(s->model));
         if (worst <= MET_AT_ONCE * scale || (worst <= MET_ALONG_FORCES * scale && worst > 0.25 * last)) break;
-        if (!(worst < 1e300) || iteration == ITERATIONS) {
+        if (!(worst < IMMENSE) || iteration == ITERATIONS) {
             explain_unmet(s, s->constraints.c, nl(s->model));
             return NOT_PROJECTED;
         }
@@ -159,7 +159,7 @@ static double regularity_along_forces(Instance *s, int *weakest)
     for (int i = 1; i < nl(s->model); ++i)
         if (fabs(w[nv(s->model) + i]) > fabs(w[nv(s->model) + *weakest])) *weakest = i;
     double most = largest(w, nv(s->model));
-    return most > 0 && most <= 1e300 ? 1 / most : 0;
+    return most > 0 && most <= IMMENSE ? 1 / most : 0;
 }
 
 INTERNAL double regularity(Instance *s, int *weakest)

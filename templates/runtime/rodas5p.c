@@ -125,7 +125,7 @@ static Outcome rodas5p_step(Instance *s, double t, double h, double end, const d
         sum += e * e;
     }
     *error = nx(s->model) ? sqrt(sum / nx(s->model)) : 0;
-    return *error <= 1e300 ? DONE : NOT_FINITE;
+    return *error <= IMMENSE ? DONE : NOT_FINITE;
 }
 
 static Outcome rodas5p_dense(Instance *s, double t, const double *x)

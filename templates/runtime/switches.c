@@ -31,12 +31,12 @@ INTERNAL double next_instant(Instance *s, double t, const double *m)
 
 INTERNAL int disagrees(double crossing, double mode)
 {
-    return (crossing >= 0) != (mode > 0.5);
+    return (crossing >= 0) != is_on(mode);
 }
 
 INTERNAL void say_flip(const Instance *s, int which, double mode, double t)
 {
-    say(s, STATUS_OK, "%s becomes %d at time %.9g", s->tables->switch_names[which], mode > 0.5, t);
+    say(s, STATUS_OK, "%s becomes %d at time %.9g", s->tables->switch_names[which], is_on(mode), t);
 }
 
 /* Mark the switches that their crossings at (t, x) contradict; those in time count as they are just after t, and come

@@ -20,8 +20,8 @@ SMALL
 /* By so much indicators of switches on their border are moved off it. */
 #define INDICATOR_MARGIN 1e-10
 
-INTERNAL unsigned store_of(int place) { return (unsigned)place >> 28; }
-INTERNAL unsigned index_of(int place) { return (unsigned)place & 0x0fffffffu; }
+INTERNAL unsigned store_of(int place) { return (unsigned)place >> INDEX_BITS; }
+INTERNAL unsigned index_of(int place) { return (unsigned)place & ((1u << INDEX_BITS) - 1); }
 
 INTERNAL int is_inner(const Instance *s, unsigned index)
 {
@@ -66,7 +66,7 @@ INTERNAL int refresh_indicators(Instance *s)
     }
     for (int i = 0; i < nindicators(s->model); ++i) {
         int which = s->tables->indicators[i];
-        s->latch.indicators[i] = s->latch.c[which] + (s->latch.m[which] > 0.5 ? INDICATOR_MARGIN : -INDICATOR_MARGIN);
+        s->latch.indicators[i] = s->latch.c[which] + (is_on(s->latch.m[which]) ? INDICATOR_MARGIN : -INDICATOR_MARGIN);
     }
     return 1;
 }
@@ -186,7 +186,7 @@ INTERNAL Status check_value(Instance *s, const char *function, const Settables *
     /* Integrators try states beyond bounds, too. */
     int bounded = which >= 0 && state_to_set(s, table, reference) < 0;
     double least = bounded ? table->least[which] : -INFINITY, most = bounded ? table->most[which] : INFINITY;
-    if (!(fabs(value) <= 1.7976931348623157e308))
+    if (!(fabs(value) <= DBL_MAX))
         return say(s, STATUS_DISCARD, "%s: %s is given the value %g; the values before are kept", function,
                    name_of(s, table->names, reference), value);
     if (value < least || value > most)

@@ -3,10 +3,17 @@
 #ifndef VECTORS_H
 #define VECTORS_H
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
 #define COPY(to, from, n) memcpy((to), (from), (size_t)(n) * sizeof *(to))
+
+/* What is larger counts as not finite: its square, or its difference from another, would be none. */
+#define IMMENSE 1e300
+
+/* Is a mode on? Modes are states like others, 0 or 1. */
+static inline int is_on(double mode) { return mode > 0.5; }
 
 /* Are all of n values finite? */
 static inline int finite_all(const double *values, int n)

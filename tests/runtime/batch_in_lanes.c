@@ -18,8 +18,8 @@ static void run(const Model *model, int n, int runs, double stop_time, double sp
     Instance *instances[8], *s = mbfmu_instantiate(model, "one", 1, 1, NULL, NULL);
     double values[64], times[TIMES];
     int setting = 0, places[MOST_PLACES], nplaces = 0;
-    for (int i = 0; i < nx(s->model) && nplaces < MOST_PLACES; ++i) places[nplaces++] = STORE_X << 28 | i;
-    for (int i = 0; i < nw(s->model) && nplaces < MOST_PLACES; ++i) places[nplaces++] = STORE_W << 28 | i;
+    for (int i = 0; i < nx(s->model) && nplaces < MOST_PLACES; ++i) places[nplaces++] = STORE_X << INDEX_BITS | i;
+    for (int i = 0; i < nw(s->model) && nplaces < MOST_PLACES; ++i) places[nplaces++] = STORE_W << INDEX_BITS | i;
     for (int i = 0; i < TIMES; ++i) times[i] = stop_time * i / (TIMES - 1);
     for (int i = 0; i < runs; ++i) values[i] = s->tables->default_parameters[0] + spread * i / runs;
     instances[0] = s;

@@ -22,9 +22,8 @@ from hand_made_models import parameter, variable
 
 from mbfmu.errors import MbfmuError
 from mbfmu.export import native
-from mbfmu.runtime import build
+from mbfmu.runtime import build, contract
 from mbfmu.runtime.compilers import find_compiler, host_platform, library_name
-from mbfmu.runtime.contract import STORES
 from mbfmu.runtime.equations import Equations
 from mbfmu.runtime.library import WARNING
 from mbfmu.runtime.references import value_references
@@ -314,7 +313,7 @@ class ProcessSlave(Slave):
         self.time += h
 
     def get(self, *names: str) -> Any:
-        places = [STORES.index(self.variables[n].store) << 28 | self.variables[n].index for n in names]
+        places = [contract.place(self.variables[n].store, self.variables[n].index) for n in names]
         values = self.instance.instance.values(places)
         if values is None:
             raise Failed(3, self.instance.last_message)

@@ -19,6 +19,7 @@ from mbfmu.animation import _ready_platforms
 from mbfmu.dynamics.system import System
 from mbfmu.errors import BuildError, MbfmuError
 from mbfmu.export import native
+from mbfmu.runtime import contract
 from mbfmu.runtime.run import Run
 from mbfmu.scene.packing import bytes_of
 
@@ -159,7 +160,7 @@ def test_sliders_are_what_sets_of_the_fmu_are(script: Callable[..., Any]) -> Non
         if k == 50:
             run.set(by_name["friction.d"], d, initialising=False)
         run.advance((k + 1) * 0.01)
-    wanted = [run.instance.values([1 << 28 | by_name[name].index])[0] for name in OUTPUTS]  # states
+    wanted = [run.instance.values([contract.place("x", by_name[name].index)])[0] for name in OUTPUTS]  # states
     assert all(by_name[name].store == "x" for name in OUTPUTS)
     np.testing.assert_allclose(values, wanted, rtol=0, atol=1e-6)
     assert not np.allclose(values, script("viewer.motion.values.clear(); viewer.restart(); return run(1.0)"), atol=1e-3)
@@ -187,7 +188,7 @@ def test_a_key_drives_as_long_as_it_is_held(script: Callable[..., Any]) -> None:
     for time, torque in ((0.3, held), (0.4, after)):
         run_here.set(by_name["torque"], torque, initialising=False)
         run_here.advance(time)
-    wanted = [run_here.instance.values([1 << 28 | by_name[name].index])[0] for name in OUTPUTS]
+    wanted = [run_here.instance.values([contract.place("x", by_name[name].index)])[0] for name in OUTPUTS]
     np.testing.assert_allclose(moved, wanted, rtol=0, atol=1e-6)
 
 
