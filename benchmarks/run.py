@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import datetime
+import importlib
 import importlib.metadata
 import json
 import os
@@ -16,8 +17,7 @@ from typing import Any
 from rich.console import Console
 from rich.status import Status
 
-from benchmarks import batches, building, do_step, figure, forward_dynamics, loops, report, systems, work_precision
-from benchmarks.peers import pinocchio
+from benchmarks import figure, report
 
 SECTIONS = ("do_step", "work_precision", "forward_dynamics", "loops", "batches", "building", "systems")
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -48,7 +48,7 @@ def main() -> int:
         figure.draw(results, arguments.figure)
         console.print(f"Figure: {arguments.figure}")
     if "systems" in results:
-        systems.draw(results["systems"], arguments.figure.with_name("coupled_cost.png"))
+        _module("systems").draw(results["systems"], arguments.figure.with_name("coupled_cost.png"))
         console.print(f"Figure: {arguments.figure.with_name('coupled_cost.png')}")
     return 0
 
@@ -56,28 +56,31 @@ def main() -> int:
 def measured(section: str, console: Console) -> Any:
     """Return the results of one section."""
     with tempfile.TemporaryDirectory(prefix="benchmarks-") as name, console.status(section) as status:
-        folder = pathlib.Path(name)
+        folder, module = pathlib.Path(name), _module(section)
         if section == "do_step":
-            return do_step.measure(folder)
+            return module.measure(folder)
         if section == "batches":
-            return _shown(section, batches.measure(), status)
-        if section == "systems":
-            return _shown(section, systems.measure(folder), status)
-        if section == "building":
-            return _shown(section, building.measure(folder), status)
+            return _shown(section, module.measure(), status)
+        if section in ("systems", "building"):
+            return _shown(section, module.measure(folder), status)
         status.update("compiling Pinocchio's algorithms: some minutes, once")
-        program = pinocchio.program(folder)
+        program = _module("peers.pinocchio").program(folder)
         status.update(section)
         if section == "loops":
-            return _shown(section, loops.measure(folder, program=program), status)
+            return _shown(section, module.measure(folder, program=program), status)
         if section == "work_precision":
-            runs = (work_precision.measure(m, folder, program=program) for m in work_precision.MECHANISMS)
+            runs = (module.measure(m, folder, program=program) for m in module.MECHANISMS)
             return _shown(section, runs, status)
         return {
-            "sizes": _shown(section, forward_dynamics.measure(folder, program=program), status),
-            "trees": _shown(section, forward_dynamics.measure_trees(folder, program), status),
-            "call_overhead": forward_dynamics.python_call_overhead(),
+            "sizes": _shown(section, module.measure(folder, program=program), status),
+            "trees": _shown(section, module.measure_trees(folder, program), status),
+            "call_overhead": module.python_call_overhead(),
         }
+
+
+def _module(name: str) -> Any:
+    """A module of the benchmarks, which may need tools that others do without."""
+    return importlib.import_module(f"benchmarks.{name}")
 
 
 def _shown(section: str, rows: Iterable[dict[str, Any]], status: Status) -> list[dict[str, Any]]:
@@ -98,5 +101,13 @@ def machine() -> dict[str, Any]:
         "processors": os.cpu_count(),
         "load": os.getloadavg() if hasattr(os, "getloadavg") else None,
         "python": platform.python_version(),
-        "packages": {package: importlib.metadata.version(package) for package in PACKAGES},
+        "packages": {package: _version(package) for package in PACKAGES},
     }
+
+
+def _version(package: str) -> str | None:
+    """What is installed of a package; None where it is not."""
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return None

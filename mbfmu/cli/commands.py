@@ -146,6 +146,10 @@ def build(
     wasm: Annotated[
         bool, typer.Option("--wasm", help="With --fmi 3: add a WebAssembly component (draft FMI-LS-WASM).")
     ] = False,
+    dae: Annotated[
+        bool,
+        typer.Option("--dae", help="With --fmi 3: let importers solve implicit equations, too (draft FMI-LS-DAE)."),
+    ] = False,
     energy: Annotated[bool, typer.Option("--energy", help="Add the variables energy and power.")] = False,
     experiment: Annotated[
         bool,
@@ -204,6 +208,7 @@ def build(
             variables=variables,
             sources=source_files,
             wasm=wasm,
+            dae=dae,
             solver=solver,
             fixed_step=fixed_step,
             energy=energy,

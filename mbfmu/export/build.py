@@ -15,7 +15,7 @@ from mbfmu.arrays import derivative_name
 from mbfmu.dynamics.showing.scene import Scene
 from mbfmu.dynamics.system import System, check_assembly, without_collections
 from mbfmu.errors import BuildError
-from mbfmu.export import layered_wasm, native, python
+from mbfmu.export import layered_dae, layered_wasm, native, python
 from mbfmu.export.archive import Archive, build_date, replacing, temporary_folder
 from mbfmu.export.arrays import Arrangement, arrange
 from mbfmu.export.documentation import write_documentation
@@ -111,6 +111,7 @@ def build(
     variables: str | Sequence[str] | None = None,
     sources: bool = False,
     wasm: bool = False,
+    dae: bool = False,
     solver: str | None = None,
     fixed_step: float | None = None,
     energy: bool = False,
@@ -140,6 +141,8 @@ def build(
         sources: Also put the C sources of a native FMU into it, so that importers can compile it for other platforms.
         wasm: Also put a WebAssembly component into an FMU of FMI 3.0, as the draft standard FMI-LS-WASM has it. Its
             equations are interpreted.
+        dae: Also let importers of an FMU of FMI 3.0 for model exchange solve for iteration variables, the unknowns of
+            equations without closed solution, as the draft standard FMI-LS-DAE has it. Others do not notice.
         solver: `explicit` (Dormand-Prince), `implicit` (for stiff models), or `auto`: explicit until the model turns
             out to be stiff; by default what the assembly says.
         fixed_step: Length of the integrator's steps, s, for real-time targets: no error control, no search for events,
@@ -165,7 +168,9 @@ def build(
         raise BuildError(f"FMI {fmi!r} is unknown; there are {', '.join(map(str, VERSIONS))}.")
     if wasm and fmi != 3:
         raise BuildError("wasm: WebAssembly components are of FMI 3.0; choose fmi=3 (--fmi 3).")
-    for given, name in ((sources, "sources"), (wasm, "wasm"), (energy, "energy")):
+    if dae and fmi != 3:
+        raise BuildError("dae: algebraic variables are for importers of FMI 3.0; choose fmi=3 (--fmi 3).")
+    for given, name in ((sources, "sources"), (wasm, "wasm"), (dae, "dae"), (energy, "energy")):
         if not isinstance(given, bool):
             raise BuildError(f"{name} = {given!r:.60}: it is True or False.")
     assembly = resolved(assembly)
@@ -211,8 +216,10 @@ def build(
             # FMI 2.0 can do without time, and importers around FMI Library report an error for it, whatever it is like.
             shown = tuple(variable for variable in shown if variable.causality != "independent")
         shown = with_own_derivatives(shown)
+        if dae:
+            shown = layered_dae.with_residuals(record, shown, system.variables, target)
         with Archive(part, build_date()) as archive:
-            fill(folder, system, shown, fmi, made, sources, wasm, archive, report, experiments)
+            fill(folder, system, shown, fmi, made, sources, wasm, archive, report, experiments, dae)
             report("Writing the archive")
             inside = ["mbfmu", "pythonfmu"] if target == "python" else ["mbfmu"]
             write_provenance(
@@ -235,6 +242,7 @@ def fill(
     archive: Archive,
     report: Callable[[str], None],
     experiments: Sequence[ReferenceExperiment] = (),
+    dae: bool = False,
 ) -> None:
     """Write everything that an FMU contains into an empty folder, and in the archive what is there before libraries."""
     target, kind, platforms = made.target, made.equations, made.platforms
@@ -285,11 +293,14 @@ def fill(
                 equations, variables, references, guid=guid, capabilities=offered, source_files=named, **common
             )
         (folder / "modelDescription.xml").write_bytes(description)
+        if dae and arrangement is not None:
+            layered_dae.write_manifest(folder, equations, arrangement, description)
         facts = {
             "Interface": f"FMI {fmi}.0, co-simulation" + (" and model exchange" if exchange else ""),
             **({"Model exchange": f"left out, for {hindrance}"} if hindrance else {}),
             "Target": f"{target}, equations {kind}: {', '.join(platforms)}",
             **({"WebAssembly": f"FMI-LS-WASM {layered_wasm.VERSION} (draft), equations interpreted"} if wasm else {}),
+            **({"Algebraic variables": f"FMI-LS-DAE {layered_dae.VERSION} (draft)"} if dae else {}),
             "Experiment": f"{equations.start_time:g} s to {equations.stop_time:g} s, tolerance {equations.tolerance:g}",
             "Integration": _integration(equations),
             "Built": (f"{date:%Y-%m-%d %H:%M:%S} UTC " if date else "") + f"with mbfmu {__version__}",

@@ -234,7 +234,8 @@ def _initial_dependencies(
     owner = [v.reference for v in sorted(arrangement.variables, key=lambda v: v.reference) for _ in v.elements]
     wanted = [position[e.name] for variable in unknowns for e in variable.elements if e.variability != "constant"]
     found = initial_dependencies(equations, arrangement.elements, wanted)
-    free = [v for v in arrangement.variables if v.causality in ("input", "independent") or v.initial == "exact"]
+    exact = [v for v in arrangement.variables if v.initial == "exact" and v.causality != "structuralParameter"]
+    free = [v for v in arrangement.variables if v.causality in ("input", "independent")] + exact
     every = _all(variable.reference for variable in free)
     texts: dict[str, str | None] = {}
     for variable in unknowns:

@@ -104,9 +104,10 @@ _FLAGS = {
 #: Ways of integration: by the explicit method until a model turns out to be stiff, or by one method throughout.
 SOLVERS = ("auto", "explicit", "implicit")
 
-#: Where values live; `place` makes one number of a store and an index.
-STORES = ("time", "x", "u", "P", "w", "y", "constant", "indicator")
-_INDEX_BITS = 28
+#: Where values live; `place` makes one number of a store and an index. `residual` is that of iteration variables,
+#: `configuration` whether the importer solves for these.
+STORES = ("time", "x", "u", "P", "w", "y", "constant", "indicator", "residual", "configuration")
+_INDEX_BITS = 27
 
 
 def place(store: str, index: int) -> int:
@@ -303,6 +304,10 @@ class Table:
     bounds: tuple[str, str] = ("INT_MIN", "INT_MAX")
 
 
+#: What setting a variable changes: the values of the tables `..._settings`.
+SETTINGS = ("SET_INPUT", "SET_TUNABLE", "SET_START", "SET_STRUCTURE", "SET_CONFIGURATION")
+
+
 def _settables(kind: str) -> dict[str, Table]:
     """What can be set, by value reference, in four columns; structural choices are listed to say what can be done."""
     length = f"N{kind.upper()}_SETTABLES"
@@ -310,7 +315,7 @@ def _settables(kind: str) -> dict[str, Table]:
         f"{kind}_places": Table("int", f"N{kind.upper()}S"),
         f"{kind}_lengths": Table("int", f"N{kind.upper()}S", ("0", f"N{kind.upper()}S")),
         f"{kind}_references": Table("int", length, ("0", f"N{kind.upper()}S - 1")),
-        f"{kind}_settings": Table("int", length, ("0", "3")),
+        f"{kind}_settings": Table("int", length, ("0", str(len(SETTINGS) - 1))),
         f"{kind}_indices": Table("int", length, ("0", "INT_MAX")),
         f"{kind}_least": Table("double", length),
         f"{kind}_most": Table("double", length),
@@ -371,9 +376,6 @@ TABLES = {
 
 #: Name of the descriptor's file in the resources of an FMU.
 DESCRIPTOR_FILE = "model.mbfmu"
-
-#: What setting a variable changes: the values of the tables `..._settings`.
-SETTINGS = ("SET_INPUT", "SET_TUNABLE", "SET_START", "SET_STRUCTURE")
 
 #: Instructions of tapes in a descriptor, by the names of CasADi's operations, and what they do in C with their operands
 #: a and b: the interpreters and all compiled equations have it from here.
@@ -638,7 +640,7 @@ def page() -> str:
 
 def contract_number() -> int:
     """A number that changes with the contract: a descriptor is read by the runtime that it was written for."""
-    text = repr((FORM, SIZES, FUNCTIONS, TABLES, SOLVERS, STORES, SETTINGS, tuple(OPERATIONS)))
+    text = repr((FORM, SIZES, FUNCTIONS, TABLES, SOLVERS, STORES, INDEX_BITS, SETTINGS, tuple(OPERATIONS)))
     return zlib.crc32(re.sub(r"meaning='[^']*'|meaning=\"[^\"]*\"", "", text).encode())
 
 

@@ -275,6 +275,8 @@ def _own_references(variables: Sequence[ScalarVariable]) -> list[int]:
 
 def _settable(variable: ScalarVariable, ninputs: int) -> tuple[int, int, ScalarVariable] | None:
     index = variable.start_index
+    if variable.store == "configuration":
+        return _SETTINGS["SET_CONFIGURATION"], 0, variable
     if variable.structural:
         return _SETTINGS["SET_STRUCTURE"], 0, variable
     if variable.store == "u" and variable.index < ninputs:

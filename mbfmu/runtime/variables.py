@@ -10,7 +10,7 @@ from typing import Literal
 
 from mbfmu.arrays import Element
 
-Store = Literal["time", "x", "u", "P", "w", "y", "constant", "indicator"]
+Store = Literal["time", "x", "u", "P", "w", "y", "constant", "indicator", "residual", "configuration"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -50,7 +50,9 @@ class ScalarVariable:
     name: str
     description: str
     type: Literal["Real", "Integer", "Boolean", "String"]
-    causality: Literal["parameter", "calculatedParameter", "input", "output", "local", "independent"]
+    causality: Literal[
+        "parameter", "calculatedParameter", "structuralParameter", "input", "output", "local", "independent"
+    ]  # fmt: skip
     variability: Literal["constant", "fixed", "tunable", "discrete", "continuous"]
     initial: Literal["exact", "approx", "calculated"] | None
     start: float | int | bool | str | None

@@ -108,7 +108,7 @@ INTERNAL Status set_booleans(Instance *s, const char *function, const unsigned *
 {
     if (!s) return STATUS_ERROR;
     Settables table = boolean_settables(s);
-    Status status = check_references(s, function, MAY_SET, vr, nvr, value, nbooleans(s->model));
+    Status status = check_references(s, function, MAY_SET | CONFIGURATION, vr, nvr, value, nbooleans(s->model));
     for (size_t i = 0; !status && i < nvr; ++i) status = check_settable(s, function, &table, vr[i]);
     for (size_t i = 0; !status && i < nvr; ++i) set_value(s, &table, vr[i], value[i] ? 1 : 0);
     return status;

@@ -140,14 +140,14 @@ static int check_places(Reader *s, int nplaces, const int *places, int nsettable
                         const int *indices, int nconstants)
 {
     const int stores[] = {1, nx(s->model), nu(s->model), np(s->model), nw(s->model), ny(s->model), nconstants,
-                          nindicators(s->model)};
+                          nindicators(s->model), niterations(s->model), 1};
     for (int i = 0; i < nplaces; ++i) {
         unsigned store = store_of(places[i]);
-        if (store > STORE_INDICATOR || (int)index_of(places[i]) >= stores[store])
+        if (store > STORE_CONFIGURATION || (int)index_of(places[i]) >= stores[store])
             return refuse_to_read(s, "a variable is nowhere");
     }
     for (int i = 0; i < nsettables; ++i)
-        if (settings[i] != SET_STRUCTURE
+        if (settings[i] != SET_STRUCTURE && settings[i] != SET_CONFIGURATION
             && indices[i] >= (settings[i] == SET_INPUT ? ninputs(s->model) : npar(s->model)))
             return refuse_to_read(s, "a variable is nowhere");
     return 1;

@@ -57,7 +57,7 @@ static Status take_direction(Instance *s, const char *function, const unsigned *
         case STORE_TIME: s->tangent.along.t += change[i]; break;
         case STORE_X: s->tangent.along.x[index] += change[i]; break;
         case STORE_U:
-            if (!is_inner(s, index)) {
+            if (!is_inner(s, index) || solved_outside(s)) {
                 s->tangent.along.u[index] += change[i];
                 break;
             } /* fall through */
@@ -168,11 +168,15 @@ static Status exact_derivatives(Instance *s, const char *function, const unsigne
         return say(s, STATUS_DISCARD, "%s at time %.9g: %s", function, s->now->latch_t, s->log.cause);
     }
     s->latch.w_fresh = 1;
-    int indicators = 0;
-    for (size_t i = 0; i < nunknowns; ++i)
+    int indicators = 0, residuals = 0;
+    for (size_t i = 0; i < nunknowns; ++i) {
         indicators |= store_of(s->tables->real_places[unknowns[i]]) == STORE_INDICATOR;
+        residuals |= store_of(s->tables->real_places[unknowns[i]]) == STORE_RESIDUAL;
+    }
     if (indicators && !indicator_direction(s))
         return say(s, STATUS_DISCARD, "%s at time %.9g: the indicators are not finite", function, t);
+    if (residuals && residual_direction(s, &s->tangent.along, s->tangent.dw))
+        return say(s, STATUS_DISCARD, "%s at time %.9g: the residuals are not finite", function, t);
     for (size_t i = 0; i < nunknowns; ++i) {
         int place = s->tables->real_places[unknowns[i]];
         unsigned index = index_of(place);
@@ -183,6 +187,7 @@ static Status exact_derivatives(Instance *s, const char *function, const unsigne
         case STORE_W: result[i] = s->tangent.dw[index]; break;
         case STORE_Y: result[i] = s->tangent.dy[exposed_position(s, index)]; break;
         case STORE_INDICATOR: result[i] = s->latch.indicators[index]; break;
+        case STORE_RESIDUAL: result[i] = s->iterations.r[index]; break;
         default: result[i] = 0;
         }
     }

@@ -230,7 +230,7 @@ INTERNAL int acceleration_direction(Instance *s, double t, const double *x, cons
 INTERNAL int direction(Instance *s, double t, const double *x, const double *u, const double *m, const double *w,
                        Direction *along, double *dw, double *change)
 {
-    if (niterations(s->model) && iteration_direction(s, t, x, u, m, w, along)) return 1;
+    if (niterations(s->model) && !solved_outside(s) && iteration_direction(s, t, x, u, m, w, along)) return 1;
     if (acceleration_direction(s, t, x, u, m, w, along, dw)) return 1;
     return nx(s->model) && eval_derivatives_tangent(s, t, x, u, m, w, along->t, along->x, along->u, dw, change);
 }

@@ -166,7 +166,7 @@ static const unsigned *elements(Instance3 *c, const char *function, int which, T
     return positions;
 }
 
-/* Refuse what no FMU of this runtime has: variables of other types, clocks, structural parameters. */
+/* Refuse what no FMU of this runtime has: variables of other types, clocks. */
 static fmi3Status without(fmi3Instance c, const char *function, size_t n, const char *what)
 {
     Instance *s = instance_of_3(c);
@@ -522,12 +522,12 @@ fmi3Status fmi3GetAdjointDerivative(fmi3Instance c, const fmi3ValueReference unk
 
 fmi3Status fmi3EnterConfigurationMode(fmi3Instance c)
 {
-    return without(c, "fmi3EnterConfigurationMode", 1, "structural parameters");
+    return FMI3(enter_configuration(instance_of_3(c), "fmi3EnterConfigurationMode"));
 }
 
 fmi3Status fmi3ExitConfigurationMode(fmi3Instance c)
 {
-    return without(c, "fmi3ExitConfigurationMode", 1, "structural parameters");
+    return FMI3(exit_configuration(instance_of_3(c), "fmi3ExitConfigurationMode"));
 }
 
 fmi3Status fmi3GetIntervalDecimal(fmi3Instance c, const fmi3ValueReference valueReferences[], size_t nValueReferences,

@@ -26,6 +26,7 @@ static const char *phase_name(Phase phase)
 {
     switch (phase) {
     case INSTANTIATED: return "after instantiation";
+    case CONFIGURATION: return "in configuration mode";
     case INITIALIZATION: return "in initialisation mode";
     case STEP_COMPLETE: return "between steps";
     case STEP_FAILED: return "after a step that failed";
@@ -153,6 +154,25 @@ INTERNAL Status set_up_experiment(Instance *s, const char *function, int has_tol
     s->now->start_time = start_time;
     s->now->stop_time = has_stop_time ? stop_time : INFINITY;
     s->now->tolerance = usable_tolerance(has_tolerance ? tolerance : default_tolerance(s->model));
+    return STATUS_OK;
+}
+
+INTERNAL Status enter_configuration(Instance *s, const char *function)
+{
+    if (!s) return STATUS_ERROR;
+    for (int i = 0; i < nboolean_settables(s->model); ++i) {
+        if (s->tables->boolean_settings[i] != SET_CONFIGURATION) continue;
+        if (check_phase(s, function, INSTANTIATED)) return STATUS_ERROR;
+        s->now->phase = CONFIGURATION;
+        return STATUS_OK;
+    }
+    return say(s, STATUS_ERROR, "%s: this FMU has no structural parameters", function);
+}
+
+INTERNAL Status exit_configuration(Instance *s, const char *function)
+{
+    if (check_phase(s, function, CONFIGURATION)) return STATUS_ERROR;
+    s->now->phase = INSTANTIATED;
     return STATUS_OK;
 }
 

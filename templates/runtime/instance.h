@@ -19,6 +19,11 @@ INTERNAL void free_instance(Instance *s);
 INTERNAL Status set_logging(Instance *s, const char *function, int on, size_t n, const char *const categories[]);
 INTERNAL Status set_up_experiment(Instance *s, const char *function, int has_tolerance, double tolerance,
                                   double start_time, int has_stop_time, double stop_time);
+
+/* Configuration mode, of models that have a structural parameter. */
+INTERNAL Status enter_configuration(Instance *s, const char *function);
+INTERNAL Status exit_configuration(Instance *s, const char *function);
+
 INTERNAL Status enter_initialization(Instance *s, const char *function);
 INTERNAL Status exit_initialization(Instance *s, const char *function);
 INTERNAL Status terminate(Instance *s, const char *function);

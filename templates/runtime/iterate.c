@@ -233,6 +233,11 @@ INTERNAL int solve_iterations(Instance *s, double t, const double *x, const doub
     Iterations *it = &s->iterations;
     const int *starts = s->tables->iteration_starts;
     int evaluations, block = 0;
+    if (solved_outside(s)) {
+        if (u != s->latch.u)
+            COPY(u + iterations_begin(s->model), s->latch.u + iterations_begin(s->model), niterations(s->model));
+        return 1;
+    }
     size_t x_size = nx(s->model) * sizeof *x, m_size = ndiscrete(s->model) * sizeof *m,
         u_size = nu(s->model) * sizeof *u;
     COPY(u + iterations_begin(s->model), guess, niterations(s->model));
@@ -256,6 +261,19 @@ INTERNAL int solve_iterations(Instance *s, double t, const double *x, const doub
     }
     COPY(u + iterations_begin(s->model), it->solution, niterations(s->model));
     return !unsolved(s, u);
+}
+
+INTERNAL int refresh_residuals(Instance *s)
+{
+    Iterations *it = &s->iterations;
+    return !eval_iterations(s, s->now->latch_t, s->latch.x, s->latch.u, s->latch.m, s->latch.w, it->r, it->J)
+        && finite_all(it->r, niterations(s->model));
+}
+
+INTERNAL int residual_direction(Instance *s, const Direction *along, const double *dw)
+{
+    return eval_iterations_tangent(s, s->now->latch_t, s->latch.x, s->latch.u, s->latch.m, s->latch.w, along->t,
+                                   along->x, along->u, dw, s->iterations.r);
 }
 
 INTERNAL void begin_iterations(Instance *s)
@@ -293,7 +311,7 @@ INTERNAL Outcome linearise_iterations(Instance *s, double t, const double *x, co
                                       const double *w)
 {
     Iterations *it = &s->iterations;
-    if (!niterations(s->model)) return DONE;
+    if (!niterations(s->model) || solved_outside(s)) return DONE;
     if (eval_iterations(s, t, x, u, m, w, it->r, it->J) || !complete_jacobian(s, t, x, u, m, w)) return NOT_FINITE;
     return factorise_jacobian(s, 0, niterations(s->model)) ? DONE : NOT_FINITE;
 }

@@ -11,6 +11,19 @@ static inline int iterations_begin(const Model *model) { return nu(model) - nite
 /* Are iteration variables without solution at the point of u? */
 INTERNAL int unsolved(const Instance *s, const double *u);
 
+/* Does the importer solve for the iteration variables now, and sets them at the latch? At the start and in events they
+   are solved for here. */
+static inline int solved_outside(const Instance *s)
+{
+    return s->now->solved_outside && s->now->phase == CONTINUOUS_TIME;
+}
+
+/* Residuals of the iteration variables at the latch, whose w is known, for `value_at`; 0 where they are not finite. */
+INTERNAL int refresh_residuals(Instance *s);
+
+/* Change of the residuals at the latch in a direction of all else, iteration variables too, and the w that follows. */
+INTERNAL int residual_direction(Instance *s, const Direction *along, const double *dw);
+
 /* Solve for the iteration variables in u, of which the rest is known, from a guess; 0 where there is no solution:
    they are NAN then. The last result is kept, as several ask for the same point. */
 INTERNAL int solve_iterations(Instance *s, double t, const double *x, const double *m, const double *guess, double *u);

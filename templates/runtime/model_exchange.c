@@ -71,6 +71,7 @@ INTERNAL Status enter_event_mode(Instance *s, const char *name)
         forget_latch(s);
     } else {
         accept_latch(s);
+        if (solved_outside(s)) forget_latch(s);
     }
     s->now->phase = EVENT_MODE;
     return STATUS_OK;
@@ -158,6 +159,7 @@ INTERNAL Status enter_step_mode(Instance *s, const char *name)
 INTERNAL Status enter_continuous_time_mode(Instance *s, const char *name)
 {
     if (check_interface(s, name, MODEL_EXCHANGE, EVENT_MODE)) return STATUS_ERROR;
+    if (s->now->solved_outside) solve_latch(s); /* the importer goes on from there */
     s->now->phase = CONTINUOUS_TIME;
     return STATUS_OK;
 }

@@ -25,7 +25,8 @@ typedef enum {
     TERMINATED = 16,
     EVENT_MODE = 32,
     CONTINUOUS_TIME = 64,
-    ANY_PHASE = 127,
+    CONFIGURATION = 512,            /* before initialisation: structural parameters may be set, and nothing else */
+    ANY_PHASE = 127 | CONFIGURATION,
     INTERMEDIATE = 128,             /* the master has been called within a step: it may read, and nothing else */
     ASKED = 256                     /* it is asked for inputs at the end of a step: it may set these, and nothing else */
 } Phase;
@@ -173,6 +174,7 @@ typedef struct {
     int start_stale;                /* initialisation must be solved (again) before values are read */
     int touched;                    /* inputs or parameters changed since the latch */
     int ended;                      /* the model has ended the run */
+    int solved_outside;             /* in continuous-time mode the importer solves for iteration variables */
     int ramps;                      /* some input has a derivative */
     double start_time, stop_time, tolerance;
     double longest_step;

@@ -74,15 +74,19 @@ INTERNAL int refresh_indicators(Instance *s)
 INTERNAL int prepare(Instance *s, const int *places, const unsigned *references, size_t n)
 {
     if (s->now->phase == INITIALIZATION && s->now->start_stale && !refresh(s, 0)) return 0;
-    int need_w = 0, need_y = 0, need_indicators = 0;
+    int need_w = 0, need_y = 0, need_indicators = 0, need_residuals = 0;
     for (size_t i = 0; i < n; ++i) {
         unsigned store = store_of(places[references[i]]);
-        need_w |= store == STORE_W || (store == STORE_U && is_inner(s, index_of(places[references[i]])));
+        need_residuals |= store == STORE_RESIDUAL;
+        need_w |= store == STORE_W || store == STORE_RESIDUAL || (store == STORE_U && is_inner(s, index_of(places[references[i]])));
         need_y |= store == STORE_Y;
         need_indicators |= store == STORE_INDICATOR;
     }
     if (need_indicators && !refresh_indicators(s)) return 0;
-    return !(need_w | need_y) || refresh(s, need_y);
+    if ((need_w | need_y) && !refresh(s, need_y)) return 0;
+    if (!need_residuals || refresh_residuals(s)) return 1;
+    because(s, "the residuals of the iteration variables are not finite");
+    return 0;
 }
 
 INTERNAL const char *name_of(Instance *s, const char *names, unsigned reference)
@@ -107,6 +111,8 @@ INTERNAL double value_at(const Instance *s, int place)
     case STORE_W: return s->latch.w[index];
     case STORE_Y: return s->latch.y[index];
     case STORE_INDICATOR: return s->latch.indicators[index];
+    case STORE_RESIDUAL: return s->iterations.r[index];
+    case STORE_CONFIGURATION: return s->now->solved_outside;
     default: return s->tables->constants[index];
     }
 }
@@ -162,13 +168,26 @@ static int state_to_set(const Instance *s, const Settables *table, unsigned refe
     return store_of(place) == STORE_X ? (int)index_of(place) : -1;
 }
 
+/* Is this an iteration variable that the importer solves for? Returns its place in u, or -1. In event mode, in which it
+   is solved for here, what is set is of no effect. */
+static int iteration_to_set(const Instance *s, const Settables *table, unsigned reference)
+{
+    if (!s->now->solved_outside || !(s->now->phase & (EVENT_MODE | CONTINUOUS_TIME))
+        || table->names != s->tables->real_names) return -1;
+    int place = s->tables->real_places[reference];
+    return store_of(place) == STORE_U && is_inner(s, index_of(place)) ? (int)index_of(place) : -1;
+}
+
 INTERNAL Status check_settable(Instance *s, const char *function, const Settables *table, unsigned reference)
 {
-    if (state_to_set(s, table, reference) >= 0) return STATUS_OK;
+    if (state_to_set(s, table, reference) >= 0 || iteration_to_set(s, table, reference) >= 0) return STATUS_OK;
     int which = find_settable(table, reference), setting = which < 0 ? SET_STRUCTURE : table->settings[which];
     Phase phase = s->now->phase;
     const char *why = NULL;
     if (which < 0) why = "is calculated by the model and cannot be set";
+    else if (setting == SET_CONFIGURATION && s->now->interface == CO_SIMULATION) why = "is for model exchange only";
+    else if (setting == SET_CONFIGURATION) why = phase == CONFIGURATION ? NULL : "can be set in configuration mode only";
+    else if (phase == CONFIGURATION) why = "is no structural parameter: set it after configuration mode";
     else if (setting == SET_INPUT) return STATUS_OK;
     else if (setting == SET_STRUCTURE) why = "is part of the model's structure: rebuild the FMU with the value wanted";
     else if (phase == ASKED) why = "is no input, and inputs are asked for";
@@ -206,7 +225,17 @@ INTERNAL void set_value(Instance *s, const Settables *table, unsigned reference,
         forget_latch(s);
         return;
     }
+    int iteration = iteration_to_set(s, table, reference);
+    if (iteration >= 0) {
+        s->latch.u[iteration] = value;
+        forget_latch(s);
+        return;
+    }
     int which = find_settable(table, reference), setting = table->settings[which], index = table->indices[which];
+    if (setting == SET_CONFIGURATION) {
+        now->solved_outside = value > 0.5;
+        return;
+    }
     double *to = (setting == SET_INPUT ? s->given.u : s->given.start) + index;
     if (memcmp(to, &value, sizeof value) == 0) return;
     *to = value;
