@@ -78,16 +78,10 @@ class FixedSteps:
     def _check_shafts(self) -> None:
         shafts = self.coupling.shafts
         at_shafts = "rigid shafts whose flanges both take torque"
-        if self.sequential:
-            raise SimulationError(f"{shafts.shafts[0].name}: {at_shafts} are solved with scheme='jacobi' only")
+        shafts.check(self.sequential, self.coupling.loops())
         lengths = {self.steps[name] for name in shafts.elements}
         if len(lengths) > 1:
             raise SimulationError(f"{', '.join(shafts.elements)}: are at {at_shafts}, and need steps of one length")
-        both = sorted({name for loop in self.coupling.loops() for name in loop} & set(shafts.elements))
-        if both:
-            raise SimulationError(
-                f"{', '.join(both)}: are at {at_shafts}, and on an algebraic loop; declare one flange with motion=True"
-            )
 
     def _note_means(self, name: str) -> None:
         self.account.note(f"{name}: takes no input derivatives, so its inputs are held at their means")

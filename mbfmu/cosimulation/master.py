@@ -29,6 +29,8 @@ INPUTS = ("hold", "secant", "tangent", "best")
 
 #: Tolerance of variable steps where nobody says, and by how much those of the FMUs' integrators are tighter.
 TOLERANCE, TIGHTER = 1e-5, 0.1
+#: The largest one beside rigid shafts, whose torques follow from small differences of angles.
+AT_SHAFTS = 1e-10
 
 
 def cosimulate(
@@ -120,14 +122,9 @@ def cosimulate(
         own = tolerance
     else:
         tolerance = TOLERANCE if tolerance is None else tolerance
-        own = max(TIGHTER * tolerance, arguments.LEAST_TOLERANCE)
+        own = max(min(TIGHTER * tolerance, AT_SHAFTS if structure.shafts else 1), arguments.LEAST_TOLERANCE)
     _check_span(start_time, stop, step)
     own_steps = structure.own_steps(step, steps)
-    if structure.shafts and step is None:
-        raise SimulationError(
-            f"{structure.shafts[0].name}: both take torque, which is solved in steps of a fixed length only; give the "
-            "step, or declare one of them with motion=True and build it again"
-        )
     driven = DrivenInputs.of(structure, signals, interpolation, start_time, stop)
     lines = inputs != "hold" or bool(structure.shafts)
     log, account = Log(), Account()
@@ -144,6 +141,8 @@ def cosimulate(
         }  # fmt: skip
         coupling = Coupling(structure, slaves, driven)
         coupling.time, coupling.stop = start_time, stop
+        if step is None and tolerance is not None:
+            coupling.shafts.bear(TIGHTER * tolerance)
         coupling.sizes = own_steps or dict.fromkeys(slaves, FIRST * (stop - start_time))
         options = (coupling, scheme == "gauss-seidel", account, stack.enter_context(_team(threads)))
         master = FixedSteps(*options, inputs or "hold", own_steps) if step is not None else VariableSteps(

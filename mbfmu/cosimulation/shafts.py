@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from mbfmu.cosimulation import loops
 from mbfmu.cosimulation.structure import SystemStructure
 from mbfmu.errors import SimulationError
 from mbfmu.fmi.slave import Slave, Values
@@ -22,9 +23,12 @@ from mbfmu.fmi.variables import Scalar
 
 #: Newton steps that may be taken, and what angles may differ by at the end of a step, relative to them and 1 rad.
 ITERATIONS, ACCURACY = 12, 1e-11
+#: The same where the length of steps is free, beside what a tolerance bears: an angle that is off by this is made up for
+#: by torques in the next step, the more, the shorter it is.
+ROUNDING = 1e-13
 #: What is borne where FMUs that iterate themselves allow no better, and at the start.
 ROUGH = 1e-9
-#: Change of a torque, relative to its size, by which its effect is measured.
+#: Change of a torque, relative to the largest of its line, by which its effect is measured.
 PERTURBATION = 1e-4
 
 
@@ -56,7 +60,46 @@ class Shafts:
         #: Mean torques in a step and what they change over it, [2, shafts], and the length of the step, s.
         self._line = np.zeros((2, len(self.shafts)))
         self._size: float | None = None
+        #: Of what `solve` makes zero, by the square of the length of the step.
         self._jacobian: np.ndarray | None = None
+        #: What is borne of angles, and of the accelerations that follow from these over a step.
+        self._accuracy, self._tolerance = ACCURACY, 0.0
+
+    @property
+    def line(self) -> tuple[np.ndarray, float | None]:
+        """The line of the step before, which `solve` goes on from, for those who take steps back."""
+        return self._line, self._size
+
+    @line.setter
+    def line(self, line: tuple[np.ndarray, float | None]) -> None:
+        self._line, self._size = line
+
+    def bear(self, tolerance: float) -> None:
+        """Steps may be of any length: differences count as what torques have to make up for in the next one."""
+        self._accuracy, self._tolerance = ROUNDING, tolerance
+
+    def check(self, sequential: bool, loops: Sequence[Sequence[str]]) -> None:
+        """Refuse a scheme, and algebraic loops through elements at shafts.
+
+        Raises:
+            SimulationError: The message names shaft or elements.
+        """
+        if self.elements and sequential:
+            raise SimulationError(
+                f"{self.shafts[0].name}: rigid shafts whose flanges both take torque are solved with scheme='jacobi' only"
+            )
+        both = sorted({name for loop in loops for name in loop} & set(self.elements))
+        if both:
+            raise SimulationError(
+                f"{', '.join(both)}: are at rigid shafts whose flanges both take torque, and on an algebraic loop; "
+                "declare one flange with motion=True"
+            )
+
+    def led(self, slave: Slave) -> set[str]:
+        """Outputs that depend on torques at once, as accelerations do: within steps they are of the second order only."""
+        taken = {scalar.variable.name for scalar in self.inputs[slave.name]}
+        outputs = [unknown.variable.name for unknown in slave.description.outputs]
+        return {name for name in outputs if taken & (loops.direct_inputs(slave.description, name) or set())}
 
     def torques(self, name: str, share: float) -> np.ndarray:
         """What the inputs of an element at shafts have in the last step, after a share of it."""
@@ -64,12 +107,16 @@ class Shafts:
         return np.array([sign * (mean[k] + (share - 0.5) * change[k]) for k, sign in self._taken[name]])
 
     def _apart(self, slaves: Sequence[Slave]) -> tuple[np.ndarray, np.ndarray]:
-        """Differences of angles, speeds and accelerations, [3, shafts], and the size of the angles, 1 at least."""
-        found, size = np.zeros((3, len(self.shafts))), np.ones(len(self.shafts))
+        """Differences of angles, speeds and accelerations, and accelerations, [4, shafts], and the size of the angles.
+
+        That is 1 at least.
+        """
+        found, size = np.zeros((4, len(self.shafts))), np.ones(len(self.shafts))
         for slave in slaves:
             motion = np.array(slave.get(self._outputs[slave.name]), dtype=float).reshape(-1, 3)
             for (k, sign), one in zip(self._taken[slave.name], motion, strict=True):
-                found[:, k] += sign * one
+                found[:3, k] += sign * one
+                found[3, k] = max(found[3, k], abs(one[2]))
                 size[k] = max(size[k], abs(one[0]))
         return found, size
 
@@ -81,7 +128,7 @@ class Shafts:
         """
         give()
         apart, _ = self._apart(slaves)
-        for shaft, (angle, speed, _) in zip(self.shafts, apart.T, strict=True):
+        for shaft, (angle, speed) in zip(self.shafts, apart[:2].T, strict=True):
             if max(abs(angle), abs(speed)) > ROUGH:
                 raise SimulationError(
                     f"{shaft.name}: are one rigid shaft, and start apart (positions differ by {angle:.3g}, speeds by "
@@ -125,26 +172,24 @@ class Shafts:
             first = False
             self._line = z.reshape(2, -1)
             step()
-            if any(slave.ended is not None for slave in slaves):
-                return np.zeros(z.size)
+            if any(slave.ended is not None or slave.time < time + size * (1 - ROUGH) for slave in slaves):
+                return np.zeros(z.size)  # all have to go to where one ends, or has an event
             found, angles = self._apart(slaves)
-            scale = np.tile(angles, 2)
+            scale = np.tile(angles, 2) + self._tolerance / self._accuracy * size**2 * np.tile(1 + np.abs(found[3]), 2)
             return np.concatenate([found[0], size * found[1]])
 
         try:
             share = size / self._size if self._size else 1.0
             mean, change = self._line  # the line of the step before goes on
             z = np.concatenate([mean + (1 + share) / 2 * change, share * change])
-            if abs(share - 1) > ROUGH:
-                self._jacobian = None
             self._size = size
             r, fresh = apart_after(z), False
             for _ in range(ITERATIONS):
-                if np.all(np.abs(r) <= ACCURACY * scale):
+                if np.all(np.abs(r) <= self._accuracy * scale):
                     return
                 if self._jacobian is None:
-                    self._jacobian, fresh = self._differences(apart_after, z, r), True
-                better = z - self._solved(self._jacobian, r, f"at t = {time:.9g} s")
+                    self._jacobian, fresh = self._differences(apart_after, z, r) / size**2, True
+                better = z - self._solved(self._jacobian, r / size**2, f"at t = {time:.9g} s")
                 left = apart_after(better)
                 if np.abs(left).max() <= np.abs(r).max() / 4:
                     z, r, fresh = better, left, False
@@ -154,7 +199,7 @@ class Shafts:
                     self._jacobian, r = None, apart_after(z)
             # where rounding of the FMUs ends the iteration, both last attempts are as good
             r = apart_after(z)
-            if np.all(np.abs(r) <= ROUGH * scale):
+            if np.all(np.abs(r) <= ROUGH / ACCURACY * self._accuracy * scale):
                 return
         finally:
             for slave, state in zip(slaves, saved, strict=True):
@@ -178,8 +223,9 @@ class Shafts:
 
     def _differences(self, function: Callable[[np.ndarray], np.ndarray], z: np.ndarray, r: np.ndarray) -> np.ndarray:
         result = np.zeros((z.size, z.size))
+        sizes = np.abs(z.reshape(-1, len(self.shafts))).max(axis=0)  # a change is seen beside its mean
         for k in range(z.size):
             moved = z.copy()
-            moved[k] += PERTURBATION * (1 + abs(z[k]))
+            moved[k] += PERTURBATION * (1 + sizes[k % sizes.size])
             result[:, k] = (function(moved) - r) / (moved[k] - z[k])
         return result

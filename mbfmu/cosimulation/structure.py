@@ -20,6 +20,8 @@ _NAME = re.compile(r"[A-Za-z_]\w*")
 
 #: Kinds whose values are converted into each other, where they have an equal.
 _NUMBERS = ("Real", "Integer", "Boolean")
+#: The same: enumerations are passed on by the numbers of their items (FMI 2.0.4, section 2.2.7).
+_COUNTED = ("Integer", "Enumeration")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -346,7 +348,7 @@ def _is_port(scalars: Sequence[Scalar]) -> bool:
 def _check_pair(start_element: str, start: Scalar, end_element: str, end: Scalar) -> None:
     """Refuse types that are not converted."""
     pair = _pair((start_element, start.name), (end_element, end.name))
-    numbers = start.kind in _NUMBERS and end.kind in _NUMBERS
+    numbers = any(start.kind in kinds and end.kind in kinds for kinds in (_NUMBERS, _COUNTED))
     if not (numbers or start.kind == end.kind) or start.kind not in KINDS.values():
         raise ModelError(f"{pair}: types {start.variable.type} and {end.variable.type} cannot be connected")
     if start.continuous and end.kind != "Real":

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -73,6 +73,12 @@ class VariableSteps:
                 f"{name}: cannot go back (canGetAndSetFMUState), so steps follow the error of the step before and "
                 "nothing takes back one that is too long; compare with a smaller tolerance"
             )
+        coupling.shafts.check(sequential, coupling.loops())
+        if coupling.shafts.elements and stuck:
+            raise SimulationError(
+                f"{stuck[0]}: cannot go back (canGetAndSetFMUState), which steps of a tolerance need beside the rigid shaft "
+                f"{coupling.shafts.shafts[0].name}; give the step"
+            )
         for slot in slots:
             slot.slave.goes_back = self.goes_back
         size = len(coupling.links)
@@ -80,6 +86,7 @@ class VariableSteps:
         self.lines = np.zeros(size, dtype=bool)
         #: Elements whose inputs do, those from outside, too.
         self._sloped = {slot.slave.name for slot in slots if inputs != "hold" and slot.slave.takes_slopes}
+        self._sloped |= set(coupling.shafts.elements)
         for slot in slots:
             able = slot.slave.name in self._sloped
             self.lines[slot.continuous.of_u] = able
@@ -92,7 +99,7 @@ class VariableSteps:
         self._groups = list(groups.values())
         coupling.followed = coupling.direct
         #: Outputs that nothing follows, whose errors count, too; their values, and the largest so far.
-        self._others = [Values(_unfollowed_outputs(slot)) for slot in slots]
+        self._others = [Values(_unfollowed_outputs(slot, coupling.shafts.led(slot.slave))) for slot in slots]
         self._other_names = [
             f"{s.slave.name}.{one.name}" for s, some in zip(slots, self._others, strict=True) for one in some.scalars
         ]
@@ -101,7 +108,7 @@ class VariableSteps:
         self._largest = FLOOR * np.array([link.nominal for link in coupling.links])
         self._history: list[Point] = []
         self._told = np.zeros(size)
-        self._before: tuple[list[Saved], list[Any], list[Any], np.ndarray] | None = None
+        self._before: tuple[list[Saved], list[Any], list[Any], np.ndarray, Any] | None = None
         self._asked = False
         #: By the name of a quantity, the first step that was as short as can be, and how many there were.
         self._forced: dict[str, tuple[str, int]] = {}
@@ -267,7 +274,7 @@ class VariableSteps:
             # Values are those after the event, which tell nothing of the way to it; its size was tried before.
             return _Made(0.5, PREDICTED, slopes, True, True, self._name(missed))
         unseen = self._error(lines.moment_missed(ahead, self.lines), first).max(initial=0.0)
-        good = missed.max(initial=0.0) <= UNCORRECTED and unseen <= UNCORRECTED
+        good = missed.max(initial=0.0) <= UNCORRECTED and unseen <= UNCORRECTED and not coupling.shafts.elements
         if good or not self.goes_back or not whole:
             order = PREDICTED if len(self._history) > 1 else 2
             error = float(missed.max(initial=0.0)) / UNCORRECTED
@@ -295,7 +302,11 @@ class VariableSteps:
         ahead, parts = ahead.copy(), 1 if guess else PARTS
         outputs, given, told = coupling.u.copy(), np.zeros(coupling.u.size), np.zeros(coupling.u.size)
         if not self.sequential:
-            list(self.team(lambda slot: self._go(slot, ahead, time, size, parts), coupling.slots))
+            joined = [slot for slot in coupling.slots if slot.slave.name in coupling.shafts.elements]
+            others = [slot for slot in coupling.slots if slot not in joined]
+            list(self.team(lambda slot: self._go(slot, ahead, time, size, parts), others))
+            if joined:
+                self._go_joined(joined, ahead, time, size, parts)
         for slot in coupling.slots:
             if self.sequential:
                 self._go(slot, ahead, time, size, parts)
@@ -327,20 +338,41 @@ class VariableSteps:
     def _go(self, slot: Slot, ahead: np.ndarray, time: float, size: float, parts: int) -> None:
         """Step a slave with inputs along polynomials [4, n], in equal parts of a step; it may stop at an event."""
         for k in range(parts):
-            begin, change = lines.followed(lines.part(ahead, k / parts, (k + 1) / parts), self.lines)
-            self._set_inputs(slot, begin, change, time + k * size / parts, size / parts)
-            slot.slave.step(time + size * (k + 1) / parts - slot.slave.time)
+            self._go_part(slot, ahead, time, size, k, parts)
             if slot.slave.at_event or slot.slave.ended is not None:
                 return
+
+    def _go_part(self, slot: Slot, ahead: np.ndarray, time: float, size: float, k: int, parts: int) -> None:
+        """One part of `parts`."""
+        begin, change = lines.followed(lines.part(ahead, k / parts, (k + 1) / parts), self.lines)
+        self._set_inputs(slot, begin, change, time + k * size / parts, size / parts)
+        slot.slave.step(time + size * (k + 1) / parts - slot.slave.time)
+
+    def _go_joined(self, slots: Sequence[Slot], ahead: np.ndarray, time: float, size: float, parts: int) -> None:
+        """The same for slaves at rigid shafts, each part as often as their torques take, which have a line in each."""
+        slaves, tried = [slot.slave for slot in slots], 0
+        for k in range(parts):
+
+            def step(k: int = k) -> None:
+                nonlocal tried
+                tried += 1
+                list(self.team(lambda slot: self._go_part(slot, ahead, time, size, k, parts), slots))
+
+            self.coupling.shafts.solve(slaves, time + k * size / parts, size / parts, step)
+            if any(slave.at_event or slave.ended is not None for slave in slaves):
+                break
+        self.account.calls += (tried - parts) * len(slots)
 
     def _set_inputs(self, slot: Slot, begin: np.ndarray, change: np.ndarray, time: float, size: float) -> None:
         port = slot.continuous
         sloped = slot.slave.name in self._sloped
         first, more = self.coupling.signals.along(slot.slave.name, time, size, sloped)
+        torques = [self.coupling.shafts.torques(slot.slave.name, share) for share in (0.0, 1.0)]
         if len(port.inputs):
-            slot.slave.set(port.inputs, [*begin[port.of_u], *first])
+            slot.slave.set(port.inputs, [*begin[port.of_u], *first, *torques[0]])
             if sloped:
-                slot.slave.set_slopes(port.inputs, np.append(change[port.of_u], more) / size)
+                changes = np.concatenate([change[port.of_u], more, torques[1] - torques[0]])
+                slot.slave.set_slopes(port.inputs, changes / size)
         self.coupling.set_held(slot)
 
     def _do_without_lines(self, error: AsksForNothing) -> None:
@@ -361,12 +393,12 @@ class VariableSteps:
             slots = self.coupling.slots
             self._before = (
                 [slot.slave.save() for slot in slots], list(self.coupling.held), [slot.given for slot in slots],
-                self.coupling.u.copy(),
+                self.coupling.u.copy(), self.coupling.shafts.line,
             )  # fmt: skip
 
     def _restore(self) -> None:
         assert self._before is not None
-        saved, held, given, u = self._before
+        saved, held, given, u, self.coupling.shafts.line = self._before
         for slot, state, what in zip(self.coupling.slots, saved, given, strict=True):
             slot.slave.restore(state)
             slot.given = what
@@ -383,15 +415,15 @@ class VariableSteps:
         self._before = None
 
 
-def _unfollowed_outputs(slot: Slot) -> list[Scalar]:
-    """Continuous outputs of a slave that no continuous input follows."""
+def _unfollowed_outputs(slot: Slot, without: Collection[str]) -> list[Scalar]:
+    """Continuous outputs of a slave that no continuous input follows, but for some variables."""
     followed = {scalar.name for scalar in slot.continuous.outputs.scalars}
     return [
         scalar
         for variable in slot.slave.description.modelVariables
         if variable.causality == "output"
         for scalar in slot.slave.interface[variable.name]
-        if scalar.continuous and scalar.name not in followed
+        if scalar.continuous and scalar.name not in followed and variable.name not in without
     ]
 
 

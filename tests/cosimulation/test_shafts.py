@@ -10,7 +10,7 @@ import pytest
 
 import mbfmu
 from mbfmu import Assembly, Start
-from mbfmu.components import rotational
+from mbfmu.components import blocks, rotational
 from mbfmu.components.interfaces import Flange_a
 from mbfmu.cosimulation import SystemStructure, cosimulate
 from mbfmu.errors import MbfmuError
@@ -28,12 +28,24 @@ class Middle(Assembly):
         self.connect(self.inertia.flange_b, self.hub)
 
 
+class Pushed(Assembly):
+    """An inertia on which a torque begins to act at 0.3 s."""
+
+    def __init__(self) -> None:
+        self.axis = Flange_a("Shaft")
+        self.inertia = rotational.Inertia(J=1.0, phi=Start(ANGLE, fixed=True), w=Start(0.0, fixed=True))
+        self.step, self.torque = blocks.Step(height=4.0, startTime=0.3), rotational.Torque()
+        self.connect(self.step.y, self.torque.tau)
+        self.connect(self.torque.flange, self.inertia.flange_b)
+        self.connect(self.inertia.flange_a, self.axis)
+
+
 @pytest.fixture(scope="module")
 def fmus(tmp_path_factory: pytest.TempPathFactory) -> dict[str, pathlib.Path]:
     folder = tmp_path_factory.mktemp("shafts")
     return {
         f"{name} {fmi}": mbfmu.build(assembly, folder / f"{name}{fmi}.fmu", equations="interpreted", fmi=fmi)
-        for name, assembly in (("middle", Middle()), ("swinging", Swinging()))
+        for name, assembly in (("middle", Middle()), ("swinging", Swinging()), ("pushed", Pushed()))
         for fmi in (2, 3)
     }
 
@@ -65,6 +77,38 @@ def test_both_sides_move_as_one(ratio: float, fmi: int, fmus: dict[str, pathlib.
     assert found.account.calls < 5 * found.account.steps
 
 
+@pytest.mark.parametrize("ratio", [0.01, 1.0])
+def test_steps_follow_a_tolerance(ratio: float, fmus: dict[str, pathlib.Path]) -> None:
+    """A spring that is stiff enough for steps below the longest; angles, by their greatest, and both sides together."""
+    inertia, c, d, errors = (1 + ratio) * INERTIA, 2e4, 3.0, []
+    for tolerance in (1e-4, 1e-6):
+        found = cosimulate(
+            pair(fmus), tolerance=tolerance, stop_time=0.5,
+            start_values={"middle.inertia.J": ratio * INERTIA, "swinging.spring.c": c},
+        )  # fmt: skip
+        decay = d / (2 * inertia)
+        w = np.sqrt(c / inertia - decay**2)
+        known = ANGLE * np.exp(-decay * found.time) * (np.cos(w * found.time) + decay / w * np.sin(w * found.time))
+        errors.append(np.abs(found["swinging.axis.phi"] - known).max())
+        assert errors[-1] < 10 * tolerance
+        assert np.abs(found["middle.left.phi"] - found["swinging.axis.phi"]).max() < tolerance / 100
+        assert np.abs(found["middle.left.w"] - found["swinging.axis.w"]).max() < tolerance * w
+        assert not found.account.notes
+        assert found.account.rejected < found.account.steps / 4
+    assert errors[1] < errors[0] / 20
+
+
+@pytest.mark.parametrize("fmi", [2, 3])
+def test_torques_that_begin_are_met(fmi: int, fmus: dict[str, pathlib.Path]) -> None:
+    files = {"pushed": fmus[f"pushed {fmi}"], "middle": fmus[f"middle {fmi}"]}
+    found = cosimulate(SystemStructure.of(files, [("pushed.axis", "middle.left")]), tolerance=1e-5, stop_time=0.6)
+    known = ANGLE + np.maximum(found.time - 0.3, 0) ** 2
+    assert np.abs(found["middle.left.phi"] - known).max() < 1e-6
+    if fmi == 3:  # steps end there
+        assert np.abs(found.time - 0.3).min() < 1e-9
+    assert found["middle.left.a"][-1] == pytest.approx(2.0, rel=1e-4)
+
+
 @pytest.mark.slow
 def test_three_inertias_on_two_shafts(fmus: dict[str, pathlib.Path]) -> None:
     """Threads and processes change no bit."""
@@ -82,8 +126,8 @@ def test_three_inertias_on_two_shafts(fmus: dict[str, pathlib.Path]) -> None:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"step": None}, "middle.left and swinging.axis: both take torque.*give the step, or declare one"),
         ({"scheme": "gauss-seidel"}, "with scheme='jacobi' only"),
+        ({"scheme": "gauss-seidel", "step": None}, "with scheme='jacobi' only"),
         ({"steps": {"middle": 0.005}}, "middle, swinging: .*need steps of one length"),
         ({"start_values": {"middle.inertia.phi": 0.9}}, "start apart .positions differ by -0.1.*same start values"),
     ],
@@ -101,6 +145,14 @@ def test_shafts_that_hold_the_same_motion_are_refused(fmus: dict[str, pathlib.Pa
     system = SystemStructure.of(files, wires)
     with pytest.raises(MbfmuError, match=r"a.right and b.right; a.hub and b.hub: .*not determined at the start"):
         cosimulate(system, step=0.01, stop_time=0.1)
+
+
+def test_fmus_beside_shafts_have_to_go_back_for_a_tolerance(fmus: dict[str, pathlib.Path]) -> None:
+    files = {"middle": fmus["middle 2"], "swinging": fmus["swinging 2"], "alone": fmus["middle 2"]}
+    system = SystemStructure.of(files, [("middle.left", "swinging.axis")])
+    system.descriptions["alone"].coSimulation.canGetAndSetFMUstate = False
+    with pytest.raises(MbfmuError, match=r"alone: cannot go back .* middle.left and swinging.axis; give the step"):
+        cosimulate(system, stop_time=0.1)
 
 
 def test_fmus_at_shafts_have_to_go_back(fmus: dict[str, pathlib.Path]) -> None:
