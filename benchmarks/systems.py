@@ -34,7 +34,7 @@ COUNT, RUN, RUN_STEP = 20, 1.0, 1e-2
 #: N.m/rad; of springs whose FMUs take many steps of their own within one that communicates.
 STIFF = 3e8
 #: Runs of which the least time counts.
-REPEATS = 3
+REPEATS = 8
 
 #: A run at a setting: times [n], engine speeds [n], and calls of doStep.
 Run = Callable[[float], tuple[np.ndarray, np.ndarray, int]]
@@ -185,20 +185,20 @@ def _by_threads(folder: pathlib.Path) -> Iterator[dict[str, Any]]:
         )
     ):
         structure = SystemStructure.of(files, wires)
-        found, seconds, work = [], {}, {}
-        for threads in (1, 2):
-            spent = []
-            for _ in range(REPEATS):
+        found: dict[int, np.ndarray] = {}
+        spent: dict[int, list[tuple[float, float, float]]] = {1: [], 2: []}
+        for _ in range(REPEATS):
+            for threads in spent:  # in turn: what others do at one time lengthens both
                 begin = time.perf_counter(), time.process_time(), time.thread_time()
                 result = cosimulate(structure, step=RUN_STEP, stop_time=RUN, threads=threads, start_values=values)
                 end = time.perf_counter(), time.process_time(), time.thread_time()
                 wall, whole, leading = (b - a for a, b in zip(begin, end, strict=True))
-                spent.append((wall, leading, whole - leading))
-            seconds[threads] = min(wall for wall, _, _ in spent)
-            work[threads] = min(((leading, others) for _, leading, others in spent), key=sum)
-            found.append(np.column_stack([result[name] for name in result]))
-        if not np.array_equal(found[0], found[1]):
+                spent[threads].append((wall, leading, whole - leading))
+                found[threads] = np.column_stack([result[name] for name in result])
+        if not np.array_equal(found[1], found[2]):
             raise AssertionError(f"{title}: results differ by threads")
+        seconds = {threads: min(wall for wall, _, _ in runs) for threads, runs in spent.items()}
+        work = {threads: min(((own, others) for _, own, others in runs), key=sum) for threads, runs in spent.items()}
         yield {"title": f"{COUNT} in a {title}", "seconds": seconds, "work": work}
 
 

@@ -23,8 +23,8 @@ from mbfmu.fmi.variables import Scalar
 
 #: Newton steps that may be taken, and what angles may differ by at the end of a step, relative to them and 1 rad.
 ITERATIONS, ACCURACY = 12, 1e-11
-#: The same where the length of steps is free, beside what a tolerance bears: an angle that is off by this is made up for
-#: by torques in the next step, the more, the shorter it is.
+#: The same where the length of steps is free, beside what a tolerance bears: an angle that is off by this is made up
+#: for by torques in the next step, the more, the shorter it is.
 ROUNDING = 1e-13
 #: What is borne where FMUs that iterate themselves allow no better, and at the start.
 ROUGH = 1e-9
@@ -86,7 +86,8 @@ class Shafts:
         """
         if self.elements and sequential:
             raise SimulationError(
-                f"{self.shafts[0].name}: rigid shafts whose flanges both take torque are solved with scheme='jacobi' only"
+                f"{self.shafts[0].name}: rigid shafts whose flanges both take torque are solved with scheme='jacobi' "
+                "only"
             )
         both = sorted({name for loop in loops for name in loop} & set(self.elements))
         if both:
@@ -96,7 +97,7 @@ class Shafts:
             )
 
     def led(self, slave: Slave) -> set[str]:
-        """Outputs that depend on torques at once, as accelerations do: within steps they are of the second order only."""
+        """Outputs that depend on torques at once, as accelerations do: within steps they are of second order only."""
         taken = {scalar.variable.name for scalar in self.inputs[slave.name]}
         outputs = [unknown.variable.name for unknown in slave.description.outputs]
         return {name for name in outputs if taken & (loops.direct_inputs(slave.description, name) or set())}

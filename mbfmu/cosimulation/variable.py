@@ -76,8 +76,8 @@ class VariableSteps:
         coupling.shafts.check(sequential, coupling.loops())
         if coupling.shafts.elements and stuck:
             raise SimulationError(
-                f"{stuck[0]}: cannot go back (canGetAndSetFMUState), which steps of a tolerance need beside the rigid shaft "
-                f"{coupling.shafts.shafts[0].name}; give the step"
+                f"{stuck[0]}: cannot go back (canGetAndSetFMUState), which steps of a tolerance need beside the rigid "
+                f"shaft {coupling.shafts.shafts[0].name}; give the step"
             )
         for slot in slots:
             slot.slave.goes_back = self.goes_back
@@ -402,7 +402,7 @@ class VariableSteps:
         for slot, state, what in zip(self.coupling.slots, saved, given, strict=True):
             slot.slave.restore(state)
             slot.given = what
-        self.coupling.held, self.coupling.u = list(held), u.copy()
+        self.coupling.held, self.coupling.u = list(held), u
 
     def _take_back(self) -> None:
         self.account.rejected += 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import pathlib
+import re
 import zipfile
 from types import SimpleNamespace
 
@@ -191,6 +192,37 @@ def test_values_that_jump_are_seen_when_their_own_step_ends(fmus: dict[str, path
     assert 3 < np.abs(np.diff(rising)).sum() < 20
     assert result["plant.level"] == pytest.approx(levels, abs=1e-9)
     assert np.array_equal(result["controller.rising"], rising)
+
+
+def test_signals_that_are_held_have_their_means(fmus: dict[str, pathlib.Path]) -> None:
+    """The integral of a ramp is exact so, whatever the step."""
+    system = SystemStructure.of({"sum": fmus["sum 2"]}, [])
+    signals = {"time": [0.0, 1.0], "sum.u[1]": [0.0, 2.0]}
+    result = cosimulate(system, step=0.25, stop_time=1.0, inputs="hold", signals=signals)
+    assert result["sum.y[1]"] == pytest.approx(result.time**2, abs=1e-12)
+
+
+def test_enumerations_follow_integers_by_their_numbers(tmp_path: pathlib.Path, fmus: dict[str, pathlib.Path]) -> None:
+    """The plant's input is an enumeration of another tool's, which FMI 2.0 sets as an Integer."""
+    path = tmp_path / "plant.fmu"
+    way = b'<SimpleType name="Way"><Enumeration><Item name="down" value="0"/><Item name="up" value="1"/></Enumeration>'
+    with zipfile.ZipFile(fmus["plant Integer 2"]) as old, zipfile.ZipFile(path, "w") as new:
+        for name in old.namelist():
+            data = old.read(name)
+            if name == "modelDescription.xml":
+                other = rb'\1<Enumeration declaredType="Way" start="0"/>'
+                data = re.sub(rb'(name="rising"[^>]*>\s*)<Integer[^>]*>', other, data)
+                assert b"<TypeDefinitions" not in data
+                types = b"<TypeDefinitions>" + way + b"</SimpleType></TypeDefinitions>"
+                data = data.replace(b"<LogCategories", types + b"<LogCategories")
+            new.writestr(name, data)
+    wires = [("controller.rising", "plant.rising"), ("plant.level", "controller.level")]
+    enumerated, plain = (
+        cosimulate(SystemStructure.of({"controller": fmus["controller Integer 2"], "plant": file}, wires), step=STEP)
+        for file in (path, fmus["plant Integer 2"])
+    )
+    assert plain["plant.level"].max() > HIGH
+    assert np.array_equal(enumerated["plant.level"], plain["plant.level"])
 
 
 @pytest.mark.parametrize("fmi", [2, 3])

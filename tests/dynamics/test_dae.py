@@ -1,4 +1,4 @@
-"""FMI-LS-DAE: importers solve for iteration variables, here by a method for DAEs that knows residuals and slopes only."""
+"""FMI-LS-DAE: importers solve for iteration variables, by a method for DAEs that knows residuals and slopes only."""
 
 from __future__ import annotations
 
@@ -57,8 +57,8 @@ class Importer:
         self.algebraic = [int(e.get("valueReference")) for e in root.iter("AlgebraicVariable")]
         self.enable = int(root.find("EnableDAEParameter").get("valueReference"))
         self.fmu = FMU3Model(
-            guid=self.description.guid, unzipDirectory=fmpy.extract(str(path), tempfile.mkdtemp(dir=folder)), instanceName="dae",
-            modelIdentifier=self.description.modelExchange.modelIdentifier,
+            guid=self.description.guid, modelIdentifier=self.description.modelExchange.modelIdentifier,
+            unzipDirectory=fmpy.extract(str(path), tempfile.mkdtemp(dir=folder)), instanceName="dae",
         )  # fmt: skip
         self.fmu.instantiate(logMessage=lambda _, status, category, text: self.lines.append(text.decode()))
         self.lines: list[str] = []
@@ -162,7 +162,7 @@ def test_residuals_and_derivatives_follow_what_is_set(clamp, tmp_path):
     importer = Importer(clamp, tmp_path)
     v = importer.now()
     np.testing.assert_allclose(importer.values(0.0, v)[len(importer.states) :], 0, atol=1e-12)
-    v = v + [0.1, 2e-3, 5.6, 0.08]  # the upper diode conducts
+    v += np.array([0.1, 2e-3, 5.6, 0.08])  # the upper diode conducts
     r = importer.values(0.0, v)
     np.testing.assert_array_equal(importer.now(), v)
     assert np.abs(r[len(importer.states) :]).min() > 1e-3

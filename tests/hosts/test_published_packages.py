@@ -14,8 +14,8 @@ import pytest
 from mbfmu.cosimulation import cosimulate
 from mbfmu.cosimulation.package import open_package
 
-#: Outputs at the end by package: `testsuite/tests/simulation/LinearTransformation1.py` and `...3.py`. Add1 adds its second
-#: input, 0, to what it gets of Gain1: transformed by 2 y + 3, and as it is.
+#: Outputs at the end by package: `testsuite/tests/simulation/LinearTransformation1.py` and `...3.py`. Add1 adds its
+#: second input, 0, to what it gets of Gain1: transformed by 2 y + 3, and as it is.
 PUBLISHED = {
     "LinearTransformation": {"Gain1.y": 0.0, "Add1.y": 3.0},
     "LinearTransformation3": {"Gain1.y": 182.0, "Add1.y": 182.0},
