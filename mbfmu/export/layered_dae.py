@@ -146,20 +146,22 @@ def manifest(equations: Equations, arrangement: Arrangement, description: bytes)
     structure = etree.SubElement(root, "ModelStructure")
     by_reference = {str(variable.reference): variable for variable in variables}
     initial: set[str] = set()
-    late = []
-    for element in etree.fromstring(description).find("ModelStructure"):
-        reference, attributes = element.get("valueReference"), dict(element.attrib)
+    late: list[etree._Element] = []
+    for element in etree.fromstring(description).iterfind("ModelStructure/*"):
+        attributes = {str(name): str(value) for name, value in element.attrib.items()}
+        reference = attributes["valueReference"]
         if element.tag in ("Output", "ContinuousStateDerivative"):
             attributes = {"valueReference": reference, **dependencies(by_reference[reference])}
         elif element.tag == "InitialUnknown":
             initial.add(reference)
-        (late if element.tag == "EventIndicator" else structure).append(etree.Element(element.tag, **attributes))
+        (late if element.tag == "EventIndicator" else structure).append(etree.Element(element.tag, attributes))
     for _, variable in sorted(algebraic.items()):
         if str(variable.reference) not in initial:
             etree.SubElement(structure, "InitialUnknown", valueReference=str(variable.reference))
     structure.extend(late)
     for variable in residuals:
-        etree.SubElement(structure, "Residual", valueReference=str(variable.reference), **dependencies(variable))
+        attributes = {"valueReference": str(variable.reference), **dependencies(variable)}
+        etree.SubElement(structure, "Residual", attributes)
     etree.indent(root, " ")
     return etree.tostring(root, xml_declaration=True, encoding="UTF-8")
 

@@ -194,6 +194,25 @@ def test_values_that_jump_are_seen_when_their_own_step_ends(fmus: dict[str, path
     assert np.array_equal(result["controller.rising"], rising)
 
 
+class Jump(Assembly):
+    """A Real that jumps at 0.3 s, of which FMI 2.0 tells nobody."""
+
+    def __init__(self):
+        self.step, self.sine, self.sum = blocks.Step(height=4.0, startTime=0.3), blocks.Sine(f=1.0), blocks.Add()
+        self.connect(self.step.y, self.sum.u1)
+        self.connect(self.sine.y, self.sum.u2)
+        self.output(self.sum.y, "y")
+
+
+def test_steps_are_soon_short_enough_for_a_jump(tmp_path: pathlib.Path, fmus: dict[str, pathlib.Path]) -> None:
+    jump = mbfmu.build(Jump(), tmp_path, equations="interpreted")
+    system = SystemStructure.of({"jump": jump, "sum": fmus["sum 2"]}, [("jump.y", "sum.u[1]")])
+    result = cosimulate(system, tolerance=1e-5, stop_time=0.6)
+    known = 4 * np.maximum(result.time - 0.3, 0) + (1 - np.cos(2 * np.pi * result.time)) / (2 * np.pi)
+    assert result["sum.y[1]"] == pytest.approx(known, abs=1e-6)
+    assert 0 < result.account.rejected < 20
+
+
 def test_signals_that_are_held_have_their_means(fmus: dict[str, pathlib.Path]) -> None:
     """The integral of a ramp is exact so, whatever the step."""
     system = SystemStructure.of({"sum": fmus["sum 2"]}, [])
