@@ -46,7 +46,14 @@ _ZIG_TARGETS = {
     "wasm32": ("wasm32-wasi",),
 }
 
-_FLAGS = ("-std=c99", "-fno-math-errno", "-ffp-contract=off", "-fvisibility=hidden", "-w")
+#: Functions of which compilers know identities, such as sin(atan(x)) as a root, and values of constants, with another
+#: rounding than that of the mathematical library. Without sin and cos, of which they make one call.
+_KNOWN = "acos acosh asin asinh atan atan2 atanh cosh exp expm1 hypot log log1p pow sinh tan tanh".split()
+
+#: The same bits from every compiler: no multiplication and addition at once, either, where a processor has that.
+_EXACT = ("-ffp-contract=off", *(f"-fno-builtin-{name}" for name in _KNOWN))
+
+_FLAGS = ("-std=c99", "-fno-math-errno", *_EXACT, "-fvisibility=hidden", "-w")
 
 #: Position-independent where that is a choice, and without what only a debugger reads. For macOS zig writes a random
 #: identity beside it.

@@ -5,6 +5,12 @@
 
 #include <math.h>
 
+/* Processors that multiply and add at once round once in place of twice: where sources are compiled by others, the bits
+   shall be those of the libraries, too. gcc takes C99 to mean that, and does not know the word. */
+#ifdef __clang__
+#pragma STDC FP_CONTRACT OFF
+#endif
+
 /* Newer C libraries have newer versions of these functions; the first ones are in all that are in use. Asking for them
    takes a linker that is given the math library. */
 #if defined PORTABLE && defined __x86_64__ && defined __GLIBC_PREREQ

@@ -5,16 +5,20 @@ from __future__ import annotations
 import ctypes
 import math
 import pathlib
+import platform
 import random
+import shutil
 import struct
+import subprocess
 
 import casadi as ca
 import numpy as np
 import pytest
+from test_tapes import ONE, TWO
 
 from mbfmu.runtime import build, c_code
 from mbfmu.runtime.c_code import Code, work_length
-from mbfmu.runtime.compilers import Compilation, find_compiler, host_platform, library_name
+from mbfmu.runtime.compilers import Compilation, Compiler, find_compiler, host_platform, library_name
 
 GUID = "{0123}"
 
@@ -62,13 +66,15 @@ def caller(name: str) -> ca.Function:
     return ca.Function(name, [x, y], [ca.vertcat(*numbers), at])
 
 
-def compiled(functions: dict[str, ca.Function], folder: pathlib.Path) -> tuple[ctypes.CDLL, dict[str, str]]:
+def compiled(
+    functions: dict[str, ca.Function], folder: pathlib.Path, compiler: Compiler | None = None
+) -> tuple[ctypes.CDLL, dict[str, str]]:
     files = Code(functions, prefix="some_").in_files()
     for name, text in files.items():
         (folder / name).write_text(text.replace("SHARED int", "int"))
     (folder / "portable.h").write_bytes(build.sources()["portable.h"])
     name = library_name("functions", host_platform())
-    with Compilation(find_compiler(), folder, name, build.headers()) as compilation:
+    with Compilation(compiler or find_compiler(), folder, name, build.headers()) as compilation:
         for file in files:
             if file.endswith(".c"):
                 compilation.start(file, ["-O2", "-fvisibility=default"], ["equations.h", "portable.h"])
@@ -104,6 +110,40 @@ def test_pieces_give_the_bits_of_the_whole(tmp_path):
             expected = function(*(ca.DM.zeros(n) if a is None else ca.DM(a) for n, a in zip(sizes, given, strict=True)))
             bits = [struct.pack(f"{e.numel()}d", *e.full().ravel()) for e in expected]
             assert called(library, function, *given) == bits, function.name()
+
+
+@pytest.mark.parametrize("program", ["gcc", "clang"])
+def test_no_operation_stands_for_two(tmp_path, program):
+    """Compilers know identities, such as sin(atan(x)) as a root, that hold but for rounding."""
+    if shutil.which(program) is None:
+        pytest.skip(f"{program} is not installed")
+    compiler = Compiler((program,), host_platform())
+    a, b = ca.SX.sym("a"), ca.SX.sym("b")
+    of_a = [function(a) for function, _ in ONE.values()]
+    rows = [[function(x) for x in of_a] for function, _ in ONE.values()]
+    rows += [[x * y for y in of_a] + [x / y for y in of_a] for x in of_a]
+    rows += [[operation(x, y) for x in of_a for y in (b, 2, 0.5)] for operation, _ in TWO.values()]
+    functions = {f"row_{i}": ca.Function(f"row_{i}", [a, b], [ca.vertcat(*row)]) for i, row in enumerate(rows)}
+    library, _ = compiled(functions, tmp_path, compiler)
+    for numbers in ((0.3, -0.7), (-0.7, 1.9), (2.6, 0.4), (-31.7, 5.0)):
+        for row, function in zip(rows, functions.values(), strict=True):
+            (content,) = called(library, function, *([number] for number in numbers))
+            got, wanted = np.frombuffer(content), function(*numbers).full().ravel()
+            wrong = np.flatnonzero((got != wanted) & ~(np.isnan(got) & np.isnan(wanted)))
+            assert not wrong.size, (numbers, [str(row[i]) for i in wrong])
+
+
+def test_sources_do_not_multiply_and_add_at_once(tmp_path):
+    """Whoever compiles them for a processor that could, with the options of their own."""
+    if shutil.which("clang") is None or platform.machine() not in ("x86_64", "AMD64"):
+        pytest.skip("clang for x86-64 is not installed")
+    function = "double f(double a, double b, double c) { return a * b + c; }"
+    for opening, expected in (("", True), ('#include "portable.h"\n', False)):
+        (tmp_path / "sum.c").write_text(opening + function)
+        (tmp_path / "portable.h").write_bytes(build.sources()["portable.h"])
+        command = ["clang", "-O2", "-mfma", "-ffp-contract=on", "-S", "-o", "-", "sum.c"]
+        run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+        assert ("vfmadd" in run.stdout) == expected
 
 
 @pytest.mark.parametrize("longer", [0, 1], ids=["first", "last"])
