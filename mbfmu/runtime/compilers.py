@@ -48,7 +48,10 @@ _ZIG_TARGETS = {
 
 #: Functions of which compilers know identities, such as sin(atan(x)) as a root, and values of constants, with another
 #: rounding than that of the mathematical library. Without sin and cos, of which they make one call.
-_KNOWN = "acos acosh asin asinh atan atan2 atanh cosh exp expm1 hypot log log1p pow sinh tan tanh".split()
+_KNOWN = (
+    "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cosh", "exp", "expm1", "hypot", "log", "log1p", "pow",
+    "sinh", "tan", "tanh",
+)  # fmt: skip
 
 #: The same bits from every compiler: no multiplication and addition at once, either, where a processor has that.
 _EXACT = ("-ffp-contract=off", *(f"-fno-builtin-{name}" for name in _KNOWN))

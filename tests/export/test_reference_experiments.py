@@ -131,8 +131,9 @@ EXPERIMENTS = """
     <attribute name="type"/><zeroOrMore><ref name="any"/></zeroOrMore>
   </element></oneOrMore></element></optional></define>
   <define name="any">
-    <element><anyName/><zeroOrMore><choice><attribute><anyName/></attribute><text/><ref name="any"/></choice></zeroOrMore>
-    </element>
+    <element><anyName/><zeroOrMore>
+      <choice><attribute><anyName/></attribute><text/><ref name="any"/></choice>
+    </zeroOrMore></element>
   </define>
 </grammar>"""
 
