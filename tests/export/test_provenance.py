@@ -16,7 +16,7 @@ from lxml import etree
 from mbfmu import Uncertainty, build, fit, load, simulate, sweep, validate
 from mbfmu.cosimulation.ssp import build_ssp
 from mbfmu.errors import BuildError
-from mbfmu.export.provenance import read_uncertainty
+from mbfmu.export.provenance import intervals_of, read_uncertainty
 from mbfmu.modeling.registry import assemblies
 from mbfmu.version import __version__
 
@@ -50,6 +50,7 @@ def check_files(path: pathlib.Path, told: dict[str, str]) -> None:
     with zipfile.ZipFile(path) as archive:
         sums = {n: hashlib.sha3_256(archive.read(n)).hexdigest() for n in archive.namelist() if n != FILE}
     assert told == sums
+    assert list(told) == sorted(told)
 
 
 @pytest.mark.slow
@@ -76,6 +77,24 @@ def test_other_parameters_have_another_checksum(tmp_path):
         for settings in ((), ("damper.d=0.2",), ("damper.d=0.1",))
     ]
     assert sums[0] == sums[2] != sums[1]
+
+
+def test_whoever_has_an_fmu_can_check_its_parameters(tmp_path, schema, monkeypatch):
+    """By the rule of the documentation; the date is that of the build where one is asked for."""
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
+    path = build(load("furuta_pendulum", ()), tmp_path, equations="interpreted", variables="*")
+    with zipfile.ZipFile(path) as archive:
+        description = etree.fromstring(archive.read("modelDescription.xml"))
+    shown = {"Real": float, "Integer": int, "Boolean": "true".__eq__, "String": str, "Enumeration": int}
+    lines = []
+    for variable in description.iter("ScalarVariable"):
+        (kind,) = (child for child in variable if child.tag != "Annotations")
+        if kind.get("start") is not None and variable.get("causality") != "input":
+            lines.append(f"{variable.get('name')}={shown[kind.tag](kind.get('start'))!r}\n")
+    data, found = entries(path)
+    assert found["build"]["parameters.sha3-256"] == hashlib.sha3_256("".join(sorted(lines)).encode()).hexdigest()
+    schema.validate(io.BytesIO(data))
+    assert etree.fromstring(data).get("generationDateAndTime") == "2023-11-14T22:13:20Z"
 
 
 def test_a_package_says_what_is_in_it(tmp_path, schema):
@@ -109,10 +128,23 @@ def test_intervals_of_fits_and_sweeps_travel_with_an_fmu(tmp_path, schema):
     assert read["damper.d"]["source"] == "Calibrated"
     assert float(read["damper.d"]["lower"]) < 0.1 < float(read["damper.d"]["upper"])
     finals = np.sort(spread["rev.phi:final"])
-    assert finals[0] < float(read["rev.phi:final"]["lower"]) < float(read["rev.phi:final"]["nominal"]) == finals[1]
+    # 95 % of three runs leave out a twentieth of the way from either end to the middle
+    ends = finals[[0, 2]] + 0.05 * (finals[1] - finals[[0, 2]])
+    told = [float(read["rev.phi:final"][key]) for key in ("lower", "nominal", "upper")]
+    np.testing.assert_allclose(told, [ends[0], finals[1], ends[1]], rtol=1e-12)
     printed = tmp_path / "fit.json"
     printed.write_text(json.dumps(found.to_dict()), encoding="utf-8")
     assert read_uncertainty(printed) == found.uncertainty()
+    assert read["damper.d"]["info"] == "confidence interval of a fit to measurements, 95%"
+    printed.write_text(json.dumps({**found.to_dict(), "confidence": 0.8}), encoding="utf-8")
+    assert read_uncertainty(printed)["damper.d"].info.endswith(", 80%")
+
+
+def test_parameters_that_data_do_not_determine_have_no_interval():
+    found = intervals_of(
+        {"a": (1.0, 0.5, 1.5), "b": (1.0, -np.inf, 2.0), "c": (1.0, 0.0, np.inf), "d": (1.0, None, None)}, 0.9
+    )
+    assert list(found) == ["a"]
 
 
 @pytest.mark.parametrize(
@@ -124,5 +156,8 @@ def test_what_is_no_uncertainty_is_refused(tmp_path, given, expected):
         build(assemblies()["pendulum"](), tmp_path, equations="interpreted", uncertainty=given)
     with pytest.raises(BuildError, match="the lower one first"):
         Uncertainty(2.0, 1.0)
+    for lower, upper in ((-np.inf, 1.0), (1.0, np.inf), (np.nan, 1.0)):
+        with pytest.raises(BuildError, match="give two numbers"):
+            Uncertainty(lower, upper)
     with pytest.raises(BuildError, match="one of Unknown"):
         Uncertainty(1.0, 2.0, source="guessed")
