@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import io
 import pathlib
+import posixpath
 import re
 import zipfile
+from types import SimpleNamespace
 
 import fmpy
 import numpy as np
@@ -14,8 +16,10 @@ import xmlschema
 from lxml import etree
 
 from mbfmu import Assembly, ReferenceExperiment, Start, build, validate
-from mbfmu.components import Body, Prismatic, World, translational
-from mbfmu.errors import BuildError
+from mbfmu.components import Body, Prismatic, World, blocks, translational
+from mbfmu.errors import BuildError, ValidationError
+from mbfmu.export import layered_ref
+from mbfmu.fmi import experiments
 from mbfmu.modeling.registry import assemblies
 
 PLACE = "extra/org.fmi-standard.fmi-ls-ref"
@@ -98,6 +102,9 @@ def test_the_manifest_is_valid(experimental):
     )
     with zipfile.ZipFile(experimental) as archive:
         data = archive.read(f"{PLACE}/fmi-ls-manifest.xml")
+        named = {each.get("role"): each.get("source") for each in etree.fromstring(data)}
+        assert set(named) == {"experiment", "meta-data"}
+        assert {posixpath.normpath(f"{PLACE}/{source}") for source in named.values()} <= set(archive.namelist())
     schema.validate(io.BytesIO(data))
     with pytest.raises(xmlschema.XMLSchemaException):
         schema.validate(io.BytesIO(data.replace(b'role="experiment"', b'role="trial"')))
@@ -147,6 +154,7 @@ def test_experiments_are_valid(experimental):
     xmlschema.validate(io.BytesIO(parameters), str(theirs))
     schema.assertValid(root)
     assert [child.tag for child in root[0]] == ["TransientSimulation", "Parameters", "Stimuli", "References"]
+    assert root.find(".//Comparison").get("absolute") == root[0].get("tolerance")
     root[0].append(root[0][1])
     assert not schema.validate(root), "parameters come before stimuli"
 
@@ -214,7 +222,10 @@ def test_experiments_of_other_tools_are_repeated(experimental, tmp_path):
                     data = data.replace(b"4.0", mass)
                 elif entry.endswith("one_ref.csv"):
                     rows = data.splitlines()
-                    data = b"\n".join(rows[:2] + rows[2:-1:7] + rows[-1:])
+                    after_event = [rows[9].split(b",")[0] + b",9.0,9.0,9.0"]  # of a jump a host may show either side
+                    data = b"\n".join(rows[:2] + rows[2:-1:7] + rows[-1:]).replace(
+                        rows[9], b"\n".join([rows[9], *after_event])
+                    )
                 made.writestr(entry, data)
         assert bool(validate(other)) == (mass != b"4.0")
 
@@ -245,3 +256,43 @@ def test_results_that_depend_on_the_tolerance_are_refused(tmp_path):
     longer = ReferenceExperiment(stop_time=shorter.stop_time + 0.6)
     with pytest.raises(BuildError, match="earlier stop_time"):
         build(wild, tmp_path, equations="interpreted", experiment=longer)
+
+
+def test_ten_times_what_the_tolerance_makes_is_allowed():
+    class Series(dict):
+        time = np.linspace(0.0, 1.0, 3)
+
+    strict = Series(x=np.array([0.0, -2.0, 1.0]))
+    for off, absolute, expected in ((1e-3, 0.0, 5e-3), (1.4e-3, 1e-3, 2e-3), (1e-3, 1e-2, 1e-6), (2.2e-3, 0.0, 2e-2)):
+        own = Series(x=strict["x"] + [0.0, 0.0, off])
+        assert layered_ref._allowed("experiment", own, strict, ["x"], absolute) == expected
+
+
+def test_a_run_that_the_model_ends_is_refused(tmp_path):
+    pushed = Pushed()
+    pushed.clock, pushed.end = blocks.ContinuousClock(), blocks.TerminateSimulation(condition=lambda time: time >= 0.5)
+    with pytest.raises(BuildError, match="earlier stop_time"):
+        build(pushed, tmp_path, equations="interpreted", experiment=True)
+
+
+def test_parameters_of_each_type_are_read_as_they_are_written(tmp_path):
+    values = {"count": 3, "flag": True, "off": False, "name": "steel", "mass": 0.1}
+    types = {"count": "Integer", "flag": "Boolean", "off": "Boolean", "name": "String"}
+    variables = [SimpleNamespace(name=name, type=types.get(name, "Real")) for name in values]
+    data = layered_ref._parameters(ReferenceExperiment(start_values=values), variables)
+    theirs = pathlib.Path(fmpy.__file__).parent / "ssp" / "schema" / "SystemStructureParameterValues.xsd"
+    xmlschema.validate(io.BytesIO(data), str(theirs))
+    for text in (data, data.replace(b'"true"', b'"1"').replace(b'"false"', b'"0"')):
+        (tmp_path / "values.ssv").write_bytes(text)
+        assert experiments._parameters(tmp_path / "values.ssv") == values
+
+
+def test_files_beside_the_archive_are_not_opened(tmp_path):
+    inside = tmp_path / "unpacked" / "extra"
+    inside.mkdir(parents=True)
+    for folder in (inside, tmp_path):
+        (folder / "x.exp").write_text("<Experiments/>")
+    assert experiments._inside(tmp_path / "unpacked", inside, "x.exp") == inside / "x.exp"
+    assert experiments._inside(tmp_path / "unpacked", inside, "https://example.org/x.exp") is None
+    with pytest.raises(ValidationError, match="is not in the archive"):
+        experiments._inside(tmp_path / "unpacked", inside, "../../x.exp")
