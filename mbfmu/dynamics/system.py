@@ -189,9 +189,6 @@ def without_collections() -> Iterator[None]:
         yield
     finally:
         if was_enabled:
-            if not gc.get_freeze_count():  # all that is new counts as old: nobody looks through it at once
-                gc.freeze()
-                gc.unfreeze()
             gc.enable()
 
 

@@ -115,7 +115,7 @@ def _nonzero(values: Values, parameters: Parameters) -> Iterator[tuple[str, ca.S
         for name, declaration in component.parameters().items():
             if not declaration.nonzero or declaration.structural or declaration.animation:
                 continue
-            for place in parameters.sources(component.plain_symbol(name)):
+            for place in parameters.sources(component.path, name):
                 if isinstance(place, int) and place not in seen:
                     seen.add(place)
                     yield joined(component.path, name), everything[place]

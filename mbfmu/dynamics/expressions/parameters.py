@@ -49,6 +49,8 @@ class Parameters:
     expressions: tuple[ca.SX, ...]
     #: Element hash of a parameter's symbol that is passed on -> (it, what it stands for).
     aliases: Mapping[int, tuple[ca.SX, ca.SX]]
+    #: (component, name) of a parameter -> element hashes of its symbol.
+    keys: Mapping[tuple[str, str], list[int]]
 
     @classmethod
     def of(cls, components: Iterable[Component], starts: Iterable[tuple[ca.SX, float]]) -> Parameters:
@@ -80,6 +82,7 @@ class Parameters:
             derived=tuple(places.derived),
             expressions=tuple(solved),
             aliases=aliases,
+            keys=places.keys,
         )
         given = [*zip(places.derived, places.expressions, strict=True), *aliases.values()]
         found.check_known([value for _, value in given], lambda i: places.labels[given[i][0].element_hash()])
@@ -192,13 +195,13 @@ class Parameters:
             found[key] = float(source) if place is None else place
         return found
 
-    def sources(self, symbol: ca.SX) -> list[int | float]:
-        """Of each scalar of a parameter's symbol, the index in P of what it stands for; of a constant its number."""
-        return [self._sources[key] for key in hashes(elements(symbol))]
+    def sources(self, path: str, name: str) -> list[int | float]:
+        """Of each scalar of a component's parameter, the index in P of what it stands for; of a constant its number."""
+        return [self._sources[key] for key in self.keys[path, name]]
 
-    def own(self, symbol: ca.SX) -> set[int | None]:
-        """Indices in P of a symbol's own scalars, those that pass nothing on."""
-        return {self._place.get(key) for key in hashes(elements(symbol))}
+    def own(self, path: str, name: str) -> set[int | None]:
+        """Indices in P of a parameter's own scalars, those that pass nothing on."""
+        return {self._place.get(key) for key in self.keys[path, name]}
 
     @functools.cached_property
     def passed_on(self) -> ca.SX:
@@ -260,6 +263,7 @@ class _Places:
         self.expressions: list[ca.SX] = []
         self._aliases: dict[int, tuple[ca.SX, ca.SX]] = {}
         self._bindings = Bindings()
+        self.keys: dict[tuple[str, str], list[int]] = {}
         #: What messages call the scalars.
         self.labels: dict[int, str] = {}
         #: Scalars with bounds and values that bindings give, and what declares them.
@@ -282,7 +286,8 @@ class _Places:
                 f"{component.where}.{name}: its binding gives {len(given)} elements, expected {len(scalars)}"
             )
         label = f"{component.where}.{name}"
-        self.labels |= dict.fromkeys(hashes(scalars), label)
+        keys = self.keys[component.path, name] = hashes(scalars)
+        self.labels |= dict.fromkeys(keys, label)
         if is_open:
             self.open_weights += [1.0 if component.is_given(name) else OPEN] * len(scalars)
             named = scalars_of(joined(component.path, name), (len(scalars),) if len(scalars) > 1 else ())

@@ -298,8 +298,7 @@ class Visible:
         if type is Orientation:
             full, type = f"{full}.T", Dimensionless
         parameters = self.formulation.parameters
-        sources = parameters.sources(component.plain_symbol(name))
-        own = parameters.own(component.plain_symbol(name))  # others it passes on
+        sources, own = parameters.sources(path, name), parameters.own(path, name)  # others it passes on
         said = self._said(declaration.doc, type, declaration.min, declaration.max)
         for (label, element), index in zip(scalars_of(full, component.shape_of(name)), sources, strict=True):
             if isinstance(index, float):

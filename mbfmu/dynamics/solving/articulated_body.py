@@ -438,8 +438,8 @@ class _Recursion:
         for edge in reversed(self.order):
             connector = edge.connectors[edge.reversed]
             behaviour = self.topology.behaviours[edge.path]
-            loads = [behaviour.targets.get(leaves.Load(connector, name), ca.SX(0, 1)) for name in ("f", "t")]
-            known = (leaf for leaf, *_ in behaviour.leaves_in(ca.veccat(*loads)))
+            loads = (leaves.Load(connector, name) for name in ("f", "t"))
+            known = (leaf for load in loads if load in behaviour.targets for leaf in behaviour.target(load).leaves)
             if any(
                 isinstance(leaf, leaves.Acceleration) or (isinstance(leaf, leaves.Coordinate) and leaf.order == 2)
                 for leaf in known
