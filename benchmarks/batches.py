@@ -63,7 +63,8 @@ def measure() -> Iterator[dict[str, Any]]:
         content, times = descriptor(system.equations, system.variables), np.array([0.0, stop_time])
         varied = by_name[VARIED]
         gravity = float(varied.start or 0.0) * (1 + np.linspace(0.0, SPREAD, runs))[:, None]
-        interpreted, compiled = Model(host_library(), content), Model(host_library(), content)
+        interpreted = Model(host_library(), content)
+        compiled = Model(host_library(), content, system.equations.functions)
         begin = time.perf_counter()
         with without_cache():
             compile_functions(compiled, lanes=most())

@@ -74,7 +74,10 @@ def compile_functions(model: Model, names: Collection[str] = INNER, lanes: int =
 
     Raises:
         BuildError: There is no compiler, or it fails.
+        ValueError: The model was made without its functions.
     """
+    if not model.functions:
+        raise ValueError("a model that was made without its functions has nothing to compile")
     compiler = require_compiler()
     for count, some in _by_lanes(names, lanes):
         library = _compiled(compiler, code_of(model, some, count))

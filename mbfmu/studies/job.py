@@ -9,9 +9,10 @@ import tempfile
 import threading
 import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+import casadi as ca
 import numpy as np
 
 from mbfmu.errors import ModelError
@@ -48,6 +49,7 @@ class Job:
         times: Recorded instants, s.
         drive: Inputs over time.
         tolerance: The model's own where None.
+        functions: What may be compiled of our own model, in place of the descriptor's tapes.
     """
 
     model: str
@@ -60,6 +62,7 @@ class Job:
     times: np.ndarray
     drive: Drive | None
     tolerance: float | None
+    functions: Mapping[str, ca.Function] = dataclasses.field(default_factory=dict)
 
     def __getstate__(self) -> dict[str, Any]:
         return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
@@ -98,7 +101,7 @@ class Job:
             names, outputs = [v.name for v in settings], [v.name for v in self.recorded]
             return ForeignBatch(fmu, names, self.times, outputs, self.drive, self.tolerance)
         try:
-            model = Model(host_library(), self.content)
+            model = Model(host_library(), self.content, self.functions)
         except RuntimeLibraryError as error:
             raise ModelError(f"{self.model}: {error}; install the same version of mbfmu on all machines") from None
         places = np.array([place(v) for v in self.recorded], dtype=np.int32)

@@ -21,6 +21,7 @@ from mbfmu.extras import extra
 from mbfmu.fmi.foreign import Foreign, find, signals_of
 from mbfmu.runtime import arguments
 from mbfmu.runtime.batch import cores, in_order, part_of
+from mbfmu.runtime.compiled import INNER
 from mbfmu.runtime.descriptor import descriptor
 from mbfmu.runtime.inputs import check_interpolation, drive_of
 from mbfmu.runtime.lanes import most
@@ -289,8 +290,9 @@ class _Plan:
                 raise ModelError(f"{system.name}: '{min(twice)}' is given twice")
         self.units = {v.name: v.unit for v in [*varied, *recorded] if v.unit}
         content = descriptor(system.equations, system.variables)
+        functions = {name: function for name, function in system.equations.functions.items() if name in INNER}
         job = Job(system.name, content, False, tuple(varied), self._numbers(given), tuple(recorded), self.kept,
-                  self.times, drive, self.tolerance)  # fmt: skip
+                  self.times, drive, self.tolerance, functions)  # fmt: skip
         for variable in varied:
             if variable.causality != "input":
                 index_in_p(variable)

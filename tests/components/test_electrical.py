@@ -528,6 +528,15 @@ def test_signals_as_sources_and_a_multisensor():
             {"a": electrical.ConstantVoltage(V=1.0), "b": resistor()},
             r"^nothing determines the potential of a\.p and a\.n; ",
         ),
+        (  # both sides of the gyrator need each other, and one of them stands on the ground
+            ["a.p - b.p", "b.n - x.p1", "a.n - ground.p", "x.n1 - ground.p", "x.p2 - c.p", "c.n - d.p", "d.n - x.n2"],
+            {
+                "a": electrical.ConstantVoltage(V=1.0),
+                **{name: electrical.Conductor(G=2.0) for name in "bcd"},
+                "x": electrical.Gyrator(G1=1.0, G2=2.0),
+            },
+            r"^nothing determines the potential of x\.p2 and c\.n and d\.n; ",
+        ),
         (
             ["a.p - ground.p", "ground2.p - a.p", "a.n - b.p", "b.n - ground.p"],
             {"a": electrical.ConstantVoltage(V=1.0), "b": resistor(), "ground2": electrical.Ground()},

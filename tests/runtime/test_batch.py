@@ -23,7 +23,8 @@ def batch_of(name: str, stop_time: float) -> Batch:
     """All states of a gallery model, started from nothing but its defaults."""
     system = mbfmu.System.of(mbfmu.load(name))
     places = np.array([place(v) for v in system.variables if v.store in ("x", "w", "y")], dtype=np.int32)
-    model = Model(host_library(), descriptor(system.equations, system.variables))
+    content = descriptor(system.equations, system.variables)
+    model = Model(host_library(), content, system.equations.functions)
     return Batch(model, [], np.linspace(0.0, stop_time, 21), places, None, 1e-6)
 
 
@@ -76,3 +77,9 @@ def test_few_runs_and_no_compiler_are_interpreted(monkeypatch):
     batch._compile_where_it_pays(1e3)
     assert calls == [batch.model]
     assert batch.run(np.zeros((1, 0))).rows.tobytes() == first.rows.tobytes()
+
+
+def test_a_model_without_functions_is_not_compiled():
+    system = mbfmu.System.of(mbfmu.load("pendulum"))
+    with pytest.raises(ValueError, match="without its functions"):
+        compiled.compile_functions(Model(host_library(), descriptor(system.equations, system.variables)))

@@ -69,7 +69,7 @@ class Many:
         return Batch(model, settings, times, places, self.drive, self.tolerance, width)
 
     def model(self) -> Model:
-        return Model(host_library(), descriptor(self.equations, self.variables))
+        return Model(host_library(), descriptor(self.equations, self.variables), self.equations.functions)
 
     def alike(self, values: np.ndarray, compiled: bool = False) -> Runs:
         """Make the runs one by one and in lanes of every width; they must not differ in a bit. Returns them."""

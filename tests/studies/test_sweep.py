@@ -17,8 +17,11 @@ import mbfmu
 from mbfmu import cli
 from mbfmu.errors import ModelError, SimulationError
 from mbfmu.fmus.double_pendulum import DoublePendulum
+from mbfmu.runtime import batch
 from mbfmu.runtime.batch import part_of
+from mbfmu.runtime.compiled import code_of
 from mbfmu.runtime.lanes import most
+from mbfmu.runtime.run import model_of
 from mbfmu.studies import design, reductions, store
 
 
@@ -48,6 +51,15 @@ def test_every_run_is_what_simulate_gives(pendulum):
         mbfmu.sweep(pendulum, VALUES, ["revolute1.phi"])
     assert one["revolute1.phi"][-1] == found["revolute1.phi:final"][5]
     assert np.abs(one["revolute2.w"]).max() == found["revolute2.w:absmax"][5]
+
+
+def test_equations_of_a_sweep_can_be_compiled(pendulum, monkeypatch):
+    compiled = []
+    monkeypatch.setattr(batch, "seconds_to_compile", lambda *_: 0.0)
+    monkeypatch.setattr(batch, "compile_functions", lambda model, lanes: compiled.append(code_of(model)))
+    mbfmu.sweep(pendulum, {"damper.d": [0.1]}, ["revolute1.phi:final"], 0.1, threads=1)
+    assert compiled == [code_of(model_of(pendulum.equations, pendulum.variables))]
+    assert "dynamics" in compiled[0]
 
 
 def test_results_do_not_depend_on_threads_or_files(pendulum, tmp_path):
