@@ -26,6 +26,7 @@ def show(results: Mapping[str, Any], console: Console) -> None:
         ("loops", _loops),
         ("work_precision", _work_precision),
         ("do_step", _do_step),
+        ("fixed_steps", _fixed_steps),
         ("batches", _batches),
         ("building", _building),
         ("systems", _systems),
@@ -126,6 +127,18 @@ def _do_step(results: Mapping[str, float]) -> Table:
     ):
         table.add_row(label, f"{1e6 * results[key]:.2f}", f"{1e6 * (results[key] - results['bare']):.2f}")
     table.caption = f"python : native, swinging = {results['python'] / results['native']:.0f}"
+    return table
+
+
+def _fixed_steps(rows: Sequence[Mapping[str, Any]]) -> Table:
+    table = _table(
+        "Steps of fixed length, µs", "", "median", "99.9 %", "longest", "longest : median", "first : median"
+    )
+    for row in rows:
+        times = (f"{1e6 * row[key]:.1f}" for key in ("median", "most", "longest"))
+        ratios = (f"{row[key] / row['median']:.2f}" for key in ("longest", "first"))
+        table.add_row(f"{row['title']}, {1e3 * row['step']:g} ms", *times, *ratios)
+    table.caption = "Each step's CPU time is the least in several programs, each with its first step."
     return table
 
 

@@ -19,7 +19,9 @@ from rich.status import Status
 
 from benchmarks import figure, report
 
-SECTIONS = ("do_step", "work_precision", "forward_dynamics", "loops", "batches", "building", "systems")
+SECTIONS = (
+    "do_step", "fixed_steps", "work_precision", "forward_dynamics", "loops", "batches", "building", "systems",
+)  # fmt: skip
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PACKAGES = ("mbfmu", "casadi", "fmpy", "pin", "mujoco", "exudyn", "diffrax", "jax", "scipy", "numpy")
 
@@ -61,7 +63,7 @@ def measured(section: str, console: Console) -> Any:
             return module.measure(folder)
         if section == "batches":
             return _shown(section, module.measure(), status)
-        if section in ("systems", "building"):
+        if section in ("fixed_steps", "systems", "building"):
             return _shown(section, module.measure(folder), status)
         status.update("compiling Pinocchio's algorithms: some minutes, once")
         program = _module("peers.pinocchio").program(folder)

@@ -24,7 +24,7 @@ def module(name: str) -> Any:
     if name in ("forward_dynamics", "work_precision", "loops"):
         for peer in ("pinocchio", "mujoco", "exudyn"):
             pytest.importorskip(peer, reason=f"no {peer}: the extra mbfmu[bench] has it")
-    if name in ("forward_dynamics", "work_precision", "do_step", "loops", "building") and find_compiler() is None:
+    if name in ("forward_dynamics", "work_precision", "do_step", "fixed_steps", "loops", "building") and find_compiler() is None:
         pytest.skip("no C compiler")
     return importlib.import_module(f"benchmarks.{name}")
 
@@ -111,6 +111,12 @@ def test_steps_are_measured_of_all_kinds_of_unit(tmp_path: pathlib.Path) -> None
     assert all(time > 0 for time in times.values())
 
 
+def test_every_step_of_fixed_length_is_measured(tmp_path: pathlib.Path) -> None:
+    (row,) = module("fixed_steps").measure(tmp_path, {"double_pendulum": 1e-2}, steps=20, programs=2)
+    assert row["longest"] >= row["first"] > 0
+    assert row["longest"] >= row["most"] >= row["median"] > 0
+
+
 def test_a_pendulum_at_rest_stays_there(tmp_path: pathlib.Path) -> None:
     """Otherwise the share of the integrator would be counted as that of the calls."""
     do_step = module("do_step")
@@ -168,6 +174,7 @@ def test_results_are_shown_and_drawn(tmp_path: pathlib.Path) -> None:
         },
         "work_precision": [{"title": "Pendulum", "points": dict.fromkeys(tools, points), "time_at_target": times}],
         "do_step": {"bare": 3e-6, "native": 4e-6, "native_at_rest": 3.25e-6, "python": 8e-5, "python_at_rest": 7e-5},
+        "fixed_steps": [{"title": "car", "step": 1e-3, "median": 4e-5, "most": 5e-5, "first": 5e-5, "longest": 6e-5}],
         "building": [{"n": 5, "derive": 0.3, "build": 2.0, "code": 2e5, "library": 1.5e5, "archive": 9e4}],
     }
     console = Console(width=120, record=True, file=io.StringIO())
@@ -177,6 +184,7 @@ def test_results_are_shown_and_drawn(tmp_path: pathlib.Path) -> None:
         "0.25",
         "humanoid",
         "not measured",
+        "1.50",
         "time(200) : time(20) = 9.0",
         "not reached",
         "4.0",

@@ -56,6 +56,24 @@ static void recall_head(Instance *s)
     cut_history(s, s->now->head.end);
 }
 
+INTERNAL void prepare_first_step(Instance *s)
+{
+    State *now = s->now;
+    unsigned long long evaluations = now->evaluations, jacobians = now->jacobians;
+    if (!(fixed_step_length(s->model) > 0)) return;
+    now->u_time = now->latch_t;
+    if (!begin_step(s)) {
+        evaluations = now->evaluations;
+        keep_head(s);
+        rehearse_step(s);
+        recall_head(s);
+        forget_factors(s);
+    }
+    now->evaluations = evaluations;
+    now->jacobians = jacobians;
+    s->log.cause[0] = 0;
+}
+
 /* Take up changed inputs and parameters. */
 static Outcome restart(Instance *s)
 {

@@ -8,6 +8,9 @@
 /* Let the integrator begin at the latch. */
 INTERNAL void place_head(Instance *s);
 
+/* Of a model in steps of one length: what a first step takes more than others, done at the end of initialisation. */
+INTERNAL void prepare_first_step(Instance *s);
+
 /* Begin a communication step to the target. The step may end before where an event or the master wants it; after a
    failure the latch is at the last time reached. */
 INTERNAL void begin_advance(Instance *s, double target);

@@ -53,18 +53,26 @@ static Outcome record_fixed(Instance *s, double h, double end)
     return record(s, head->begin, end);
 }
 
-static Outcome fixed_step(Instance *s, double h, double end)
+/* From the head to the projected end, which is left where the next head will be. */
+static Outcome states_at_end(Instance *s, double h, double end)
 {
-    Head *head = &s->now->head;
-    double error, longest;
-    Outcome outcome = check_delays(s, head->end, s->head.x, s->head.m, &longest);
-    if (!outcome) outcome = begin_step(s);
+    const Head *head = &s->now->head;
+    double error;
+    Outcome outcome = begin_step(s);
     if (outcome) return outcome;
     s->step.leaning = head->end + 0.5 * h;
     if (solver(s->model) == SOLVER_IMPLICIT)
         outcome = rodas5p.step(s, head->end, h, end, s->head.x, s->head.m, &error);
     else outcome = dopri5_stages(s, head->end, h, end, s->head.x, s->head.m);
-    if (!outcome) outcome = return_to_constraints(s, end);
+    return outcome ? outcome : return_to_constraints(s, end);
+}
+
+static Outcome fixed_step(Instance *s, double h, double end)
+{
+    Head *head = &s->now->head;
+    double longest;
+    Outcome outcome = check_delays(s, head->end, s->head.x, s->head.m, &longest);
+    if (!outcome) outcome = states_at_end(s, h, end);
     if (!outcome) outcome = record_fixed(s, h, end);
     s->step.leaning = INFINITY;
     if (outcome) return outcome;
@@ -84,6 +92,13 @@ static Outcome fixed_step(Instance *s, double h, double end)
     outcome = accept_iterations(s);
     if (outcome) return outcome;
     return check_assertions(s, end, s->head.x, s->head.m, s->step.w);
+}
+
+INTERNAL void rehearse_step(Instance *s)
+{
+    double end = s->now->head.end + fixed_step_length(s->model);
+    states_at_end(s, end - s->now->head.end, end);
+    s->step.leaning = INFINITY;
 }
 
 INTERNAL Outcome fixed_steps(Instance *s, double target)

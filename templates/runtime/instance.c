@@ -195,6 +195,7 @@ INTERNAL Status exit_initialization(Instance *s, const char *function)
     s->now->head.h = 0;
     s->now->touched = 0;
     s->now->phase = s->now->interface == CO_SIMULATION && !s->caller.master.event_mode ? STEP_COMPLETE : EVENT_MODE;
+    if (s->now->interface == CO_SIMULATION) prepare_first_step(s);
     return STATUS_OK;
 }
 
