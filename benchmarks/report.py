@@ -131,9 +131,7 @@ def _do_step(results: Mapping[str, float]) -> Table:
 
 
 def _fixed_steps(rows: Sequence[Mapping[str, Any]]) -> Table:
-    table = _table(
-        "Steps of fixed length, µs", "", "median", "99.9 %", "longest", "longest : median", "first : median"
-    )
+    table = _table("Steps of fixed length, µs", "", "median", "99.9 %", "longest", "longest : median", "first : median")
     for row in rows:
         times = (f"{1e6 * row[key]:.1f}" for key in ("median", "most", "longest"))
         ratios = (f"{row[key] / row['median']:.2f}" for key in ("longest", "first"))

@@ -24,7 +24,8 @@ def module(name: str) -> Any:
     if name in ("forward_dynamics", "work_precision", "loops"):
         for peer in ("pinocchio", "mujoco", "exudyn"):
             pytest.importorskip(peer, reason=f"no {peer}: the extra mbfmu[bench] has it")
-    if name in ("forward_dynamics", "work_precision", "do_step", "fixed_steps", "loops", "building") and find_compiler() is None:
+    compiled = ("forward_dynamics", "work_precision", "do_step", "fixed_steps", "loops", "building")
+    if name in compiled and find_compiler() is None:
         pytest.skip("no C compiler")
     return importlib.import_module(f"benchmarks.{name}")
 
@@ -111,6 +112,7 @@ def test_steps_are_measured_of_all_kinds_of_unit(tmp_path: pathlib.Path) -> None
     assert all(time > 0 for time in times.values())
 
 
+@pytest.mark.slow
 def test_every_step_of_fixed_length_is_measured(tmp_path: pathlib.Path) -> None:
     (row,) = module("fixed_steps").measure(tmp_path, {"double_pendulum": 1e-2}, steps=20, programs=2)
     assert row["longest"] >= row["first"] > 0
