@@ -53,6 +53,10 @@ def linearize(
     variables: Annotated[
         str | None, typer.Option(metavar="NAMES", help="Outputs, comma-separated; default: the assembly's.")
     ] = None,
+    states: Annotated[
+        str | None,
+        typer.Option(metavar="NAMES", help="Variables that are states in the place of others, comma-separated."),
+    ] = None,
     animation: Annotated[
         pathlib.Path | None, typer.Option(metavar="FILE", help="Write a mode as an animation: .html or .glb.")
     ] = None,
@@ -75,9 +79,10 @@ def linearize(
             raise MbfmuError(f"--at {at}: write start, equilibrium or a time in s, such as 1.5") from None
     system = system_from(source, parameter, options, scene=animation is not None)
     outputs = None if variables is None else [name.strip() for name in variables.split(",")]
+    chosen = [] if states is None else [name.strip() for name in states.split(",")]
     point: Any = at if at in ("start", "equilibrium") else number_in(at)
     with printing.working("Linearising"):
-        linear = run(system, point, outputs=outputs, drive=inputs)
+        linear = run(system, point, outputs=outputs, states=chosen, drive=inputs)
     if output:
         linear.save(output)
     if animation:

@@ -390,8 +390,10 @@ def _described(problem: _Problem, found: tuple[Array, Array, float], tried: int)
     starting = {v.name: by_name[v.name] for v in variables if _starts_a_run(v)}
     stability = _stability(values, bool(indifferent))
     point = (t, x, problem.u, m)
-    if problem.steady and not operating.is_invariant(mechanics, point, reduced, derivatives.A, problem.wanted):
-        stability = "undetermined"
+    if problem.steady:
+        after = operating.later(mechanics, point, reduced, problem.wanted)
+        if after is None or not operating.is_invariant(derivatives.A, after[2].A):
+            stability = "undetermined"
     return Equilibrium(
         system.name, x, problem.u, mechanics.P, m, residual, stability, tuple(indifferent), values, by_name,
         {v.name: v.unit for v in variables if v.unit}, starting, tried,

@@ -19,6 +19,7 @@ from mbfmu.runtime import arguments
 from mbfmu.runtime.run import Value
 from mbfmu.sources import resolved
 from mbfmu.studies import operating
+from mbfmu.studies.coordinates import Chosen
 from mbfmu.studies.equilibrium import Equilibrium, equilibrium
 from mbfmu.studies.operating import Array, Mechanics
 from mbfmu.studies.points import point_of_run, state_names, state_values
@@ -34,8 +35,8 @@ At = float | Literal["start", "equilibrium"] | Equilibrium
 class LinearModel:
     """d(dx)/dt = A dx + B du, dy = C dx + D du about a point: dx = x - x0, du = u - u0, dy = y - y0.
 
-    States are independent positions, independent speeds and extra states; constraints are eliminated. `int(body.w[1])`
-    is a small rotation (rad) where a quaternion is the position. `rates` are those of the states at the point: zero at
+    States are independent positions, independent speeds and extra states, or variables that were chosen in their place;
+    constraints are eliminated. `int(body.w[1])` is a small rotation (rad) where a quaternion is the position. `rates` are those of the states at the point: zero at
     a rest position; about any other point the model holds for short times.
     """
 
@@ -256,9 +257,10 @@ def linearize(
     drive: Any = None,
     inputs: Sequence[str] | None = None,
     outputs: Sequence[str] | None = None,
+    states: Sequence[str] = (),
     tolerance: float | None = None,
 ) -> LinearModel:
-    """Linearise a mechanism about its start, a time of a run, or a rest position.
+    """Linearise a mechanism about its start, a time of a run, a rest position, or a steady motion.
 
     Args:
         assembly: An Assembly, the System that was made of one, or what the command line takes: a name of the gallery, a
@@ -268,11 +270,13 @@ def linearize(
         drive: Inputs over time, for a time of the run: what `simulate` takes as `inputs`.
         inputs, outputs: Names of the linear model's inputs, all Reals among the model's where None, and of its outputs:
             any Reals; those among the model's own outputs, as they were declared, where None.
+        states: Names of variables that are states of the linear model in the place of as many of its own, such as speeds
+            along the axes of a vehicle that turns. They follow from states and time only.
         tolerance: Of the run to a time.
 
     Raises:
-        ModelError: A name is unknown or that of no Real, the time lies before the start, or the directions of motion
-            are not unique at the point.
+        ModelError: A name is unknown or that of no Real, the time lies before the start, the directions of motion
+            are not unique at the point, or `states` are no coordinates.
         InitializationError, SimulationError: The point is not reached.
 
     Warns:
@@ -285,15 +289,30 @@ def linearize(
     mechanics = Mechanics(e, P)
     reduced = operating.reduce(mechanics, t, x, u, m)
     found = operating.derivatives(mechanics, reduced, t, x, u, m)
-    if operating.is_steady(reduced, found.rates) and not operating.is_invariant(
-        mechanics, (t, x, u, m), reduced, found.A
-    ):
-        warnings.warn(
-            f"{system.name}: its motion at this point is steady, but A changes along it, so that eigenvalues of A say "
-            "nothing of the motion's stability; choose coordinates that do not turn with wheels or rotors: "
-            "enforceStates=True of a body that does not, or a FreeMotion to it",
-            stacklevel=2,
-        )
+    A, B, T, rates = found.A, found.B, np.eye(len(found.A)), found.rates
+    x0, names = state_values(mechanics, reduced, t, x), state_names(system, reduced)
+    wanted = operating.find_variables(system.name, system.variables, arguments.names(states, "states"))
+    after = None
+    if wanted or operating.is_steady(reduced, rates):
+        after = operating.later(mechanics, (t, x, u, m), reduced)
+    if wanted:
+        chosen = Chosen(mechanics, wanted)
+        changing = None if after is None else np.abs(after[2].A - A).max(axis=0)
+        here = chosen(mechanics, (t, x, u, m), reduced, found, avoided=changing)
+        A, B, T, rates = here.A, here.B, here.T, here.rates
+        for place, variable, value in zip(here.places, wanted, here.values, strict=True):
+            names[place], x0[place] = variable.name, value
+    if operating.is_steady(reduced, rates):
+        A_later = None
+        if after is not None:
+            A_later = chosen(mechanics, *after, here.places).A if wanted else after[2].A
+        if A_later is None or not operating.is_invariant(A, A_later):
+            warnings.warn(
+                f"{system.name}: its motion at this point is steady, but A changes along it, so that eigenvalues of A say "
+                "nothing of the motion's stability; choose coordinates that do not turn with wheels or rotors: "
+                "states=[...], enforceStates=True of a body that does not, or a FreeMotion to it",
+                stacklevel=2,
+            )
     taken = [v for v in system.variables if v.causality == "input" and v.type == "Real"]
     if inputs is not None:
         taken = operating.find_variables(system.name, system.variables, arguments.names(inputs, "inputs"), "input")
@@ -305,24 +324,23 @@ def linearize(
             raise ModelError(f"{system.name}: '{variable.name}' is {variable.type}; only Reals can be linearized")
     y, C, D = operating.output_derivatives(mechanics, reduced, found, given, (t, x, u, m))
     columns = [v.index for v in taken]
-    names = state_names(system, reduced)
     units = {v.name: v.unit for v in [*system.variables] if v.unit}
     angle = {n: units[n.removeprefix("int(").removesuffix(")")].removesuffix("/s") for n in names
              if n.startswith("int(") and n[4:-1] in units}  # fmt: skip
     shown = {*names, *(v.name for v in taken), *(v.name for v in given)}
     return LinearModel(
         system.name,
-        found.A,
-        found.B[:, columns],
-        C,
+        A,
+        B[:, columns],
+        np.linalg.solve(T.T, C.T).T,
         D[:, columns],
         tuple(names),
         tuple(v.name for v in taken),
         tuple(v.name for v in given),
         {name: unit for name, unit in {**units, **angle}.items() if name in shown},
         t,
-        state_values(mechanics, reduced, t, x),
+        x0,
         u[columns],
         y,
-        found.rates,
+        rates,
     )

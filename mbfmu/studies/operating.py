@@ -428,6 +428,9 @@ class Derivatives:
     rates: Array
     #: Change of u with s and u [nu, n + nu]: iteration variables follow.
     du: Array
+    #: dx/dt at the point [nx], and its change with s and u [nx, n + nu].
+    x_rates: Array
+    x_change: Array
 
 
 def derivatives(mechanics: Mechanics, reduced: Reduced, t: float, x: Array, u: Array, m: Array) -> Derivatives:
@@ -462,8 +465,9 @@ def derivatives(mechanics: Mechanics, reduced: Reduced, t: float, x: Array, u: A
     independent = [*(nq + i for i in speeds), *range(nq + nv, mechanics.nx)]
     velocity = x[nq : nq + nv][positions]
     return Derivatives(
-        result[:, :n], result[:, n:], w, dw[:, :n], dw[:, n:], np.concatenate([velocity, rates[independent]]), du
-    )
+        result[:, :n], result[:, n:], w, dw[:, :n], dw[:, n:], np.concatenate([velocity, rates[independent]]), du,
+        rates, change,
+    )  # fmt: skip
 
 
 def is_steady(reduced: Reduced, rates: Array) -> bool:
@@ -473,40 +477,47 @@ def is_steady(reduced: Reduced, rates: Array) -> bool:
     return bool(moving > 0 and np.abs(rates[positions : positions + speeds]).max(initial=0.0) <= 1e-6 * moving)
 
 
-def is_invariant(
+#: A linear model is compared with that of the same motion this much later, s.
+LATER = 1e-3
+
+
+def later(
     mechanics: Mechanics,
     point: tuple[float, Array, Array, Array],
     reduced: Reduced,
-    A: Array,
     wanted: Collection[int] = (),
-) -> bool:
-    """Does a linear model stay what it is along a steady motion? Its eigenvalues tell of stability only then.
+) -> tuple[tuple[float, Array, Array, Array], Reduced, Derivatives] | None:
+    """A point (t, x, u, m) a little later on a motion, and the linear model there in the same coordinates.
 
-    `point` is t, x, u, m; `A` [n, n] is that of the point, where `reduced` was chosen with `wanted`. What acts on
-    nothing else, places and turns that are only counted, may change.
+    `reduced` was chosen with `wanted`. None where the motion, or these coordinates, do not get there.
     """
     t, x, u, m = point
-    step = 1e-3
     u = mechanics.complete(t, x, u, m)
     w = mechanics.accelerations(t, x, u, m)
-    later = x + step * mechanics("derivatives", t, x, u, mechanics.P, m, w)[0].ravel()
-    placed = mechanics.project(t, later, u, m)
+    there = x + LATER * mechanics("derivatives", t, x, u, mechanics.P, m, w)[0].ravel()
+    placed = mechanics.project(t, there, u, m)
     if placed is None:
-        return False
+        return None
     for preferred in ({*wanted}, {*wanted, *reduced.speeds}, {*wanted, *reduced.positions}):
-        there = reduce(mechanics, t, placed, u, m, preferred)
-        if (there.positions, there.speeds) == (reduced.positions, reduced.speeds):
-            break
-    else:
-        return False
-    after = derivatives(mechanics, there, t, placed, u, m).A
+        after = reduce(mechanics, t, placed, u, m, preferred)
+        if (after.positions, after.speeds) == (reduced.positions, reduced.speeds):
+            return (t, placed, u, m), after, derivatives(mechanics, after, t, placed, u, m)
+    return None
+
+
+def is_invariant(A: Array, after: Array) -> bool:
+    """Does a linear model A [n, n] stay what it is along a steady motion, where it is `after` a little later?
+
+    Its eigenvalues tell of stability only then. What acts on nothing else, places and turns that are only counted, may
+    change.
+    """
     size = max(1.0, np.abs(A).max(initial=0.0))
     acts = np.abs(A) + np.abs(after) > 1e-12 * size
     kept = np.arange(len(A))
     while not acts[np.ix_(kept, kept)].any(axis=0).all():
         kept = kept[acts[np.ix_(kept, kept)].any(axis=0)]
     change = (after - A)[np.ix_(kept, kept)]
-    return bool(np.abs(change).max(initial=0.0) <= 1e-6 * step * size**2)
+    return bool(np.abs(change).max(initial=0.0) <= 1e-6 * LATER * size**2)
 
 
 def output_derivatives(
