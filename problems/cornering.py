@@ -17,6 +17,7 @@ from scipy.integrate import solve_ivp
 from scipy.optimize import fsolve
 
 from mbfmu.components import Body, FixedRotation, FixedTranslation, Planar, Revolute, World, rotational, vehicle
+from mbfmu.components.sensors import AbsoluteVelocity
 from mbfmu.components.vehicle import magic_formula
 from mbfmu.dynamics import System
 from mbfmu.frames import angular_velocity2
@@ -97,6 +98,8 @@ class SingleTrack(Assembly):
             w=_fixed(0.0),
         )  # fmt: skip
         self.body = Body(m=M, r_CM=(0, 0, 0), I_11=750.0, I_22=750.0, I_33=J)
+        self.speed = AbsoluteVelocity(resolveInFrame="frame_a")
+        self.connect(self.planar.frame_b, self.speed.frame_a)
         self.connect(self.world.frame_b, self.height.frame_a)
         self.connect(self.height.frame_b, self.planar.frame_a)
         self.connect(self.planar.frame_b, self.body.frame_a)
@@ -205,6 +208,17 @@ def eigenvalues_by_hand() -> np.ndarray:
     return _upper(np.linalg.eigvals(np.column_stack(columns)))
 
 
+def eigenvalues_in_own_axes() -> np.ndarray:
+    """The same with velocities along the axes of the body, in which the motion of a steady curve rests."""
+    y = _stepped()[:, -1]
+    columns = []
+    for i in range(y.size):
+        h = np.zeros(y.size)
+        h[i] = 1e-5 * max(abs(y[i]), 0.01)
+        columns.append((np.array(_rates(0.0, y + h)) - np.array(_rates(0.0, y - h))) / (2 * h[i]))
+    return _upper(np.linalg.eigvals(np.column_stack(columns)))
+
+
 def _upper(values: np.ndarray) -> np.ndarray:
     """Eigenvalues in the upper half, without those of place and angles, which are 0: the fastest first, re and im."""
     kept = sorted((v for v in values if v.imag > -1e-6 and abs(v) > 0.01), key=lambda v: (round(v.real, 3), v.imag))
@@ -237,6 +251,7 @@ def by_hand() -> Mapping[str, list[float]]:
     names = {"yaw": yaw, "front": front, "rear": rear}
     found = {f"vehicle-step-steer-{name}": values for name, values in names.items()}
     found["vehicle-curve-eigenvalues"] = eigenvalues_by_hand().tolist()
+    found["vehicle-curve-own-axes"] = eigenvalues_in_own_axes().tolist()
     return found | {"vehicle-circle-steer": [circle_by_hand(RADIUS, v) for v in SPEEDS]}
 
 
@@ -257,8 +272,11 @@ def curve(tolerance: float) -> Solution:
     """Eigenvalues in the curve, at the last instant of the step steer."""
     system = System.of(SingleTrack())
     begin = time.process_time()
-    found = linearize(system, float(TIMES[-1]), tolerance=tolerance)
-    return Solution({"vehicle-curve-eigenvalues": _upper(found.eigenvalues).tolist()}, time.process_time() - begin)
+    values: dict[str, float | Sequence[float]] = {}
+    for name, states in (("eigenvalues", ()), ("own-axes", ("speed.v[1]", "speed.v[2]"))):
+        found = linearize(system, float(TIMES[-1]), states=states, tolerance=tolerance)
+        values[f"vehicle-curve-{name}"] = _upper(found.eigenvalues).tolist()
+    return Solution(values, time.process_time() - begin)
 
 
 def circles(tolerance: float) -> Solution:
@@ -289,6 +307,8 @@ class FourWheels(Assembly):
 
     stop_time = 3.0
     half_track = 0.75
+    #: Mass of a wheel.
+    wheel = 1e-3
 
     def __init__(self, data: vehicle.TyreData, steer: float, v: float, sunk: float) -> None:
         self.world = World(n=(0, 0, -1))
@@ -306,7 +326,7 @@ class FourWheels(Assembly):
             for side, y in (("left", self.half_track), ("right", -self.half_track)):
                 arm, turned = FixedTranslation(r=(x, y, 0)), FixedRotation(n=(0, 0, 1), angle=math.degrees(angle))
                 wheel = vehicle.TyreWheel(
-                    data, side=side, wheelMass=1e-3, wheel_I_axis=1.0, wheel_I_long=0.6, phi=_fixed(0.0),
+                    data, side=side, wheelMass=self.wheel, wheel_I_axis=1.0, wheel_I_long=0.6, phi=_fixed(0.0),
                     w=_fixed(v / rolling),
                 )  # fmt: skip
                 for kind, part in (("Arm", arm), ("Turned", turned), ("Wheel", wheel)):
@@ -338,6 +358,49 @@ def gains() -> list[float]:
         ]
         found.append(float(np.linalg.solve(A, [stiffness, stiffness * a])[1]))
     return found
+
+
+def modes_by_hand(v: float) -> np.ndarray:
+    """Eigenvalues [2] of yaw and side slip by the linear single-track model with relaxation, and with wheels that spin.
+
+    States are lateral speed, yaw rate, and for each axle the slip angle, and slip and speed of the left wheel, which
+    are those of the right one with the other sign.
+    """
+    load = EVEN.VERTICAL_STIFFNESS * FOUR_SUNK
+    share, half, radius = load / EVEN.FNOMIN, FourWheels.half_track, EVEN.UNLOADED_RADIUS - FOUR_SUNK
+    stiffness = abs(EVEN.PKY1) * EVEN.FNOMIN * math.sin(EVEN.PKY4 * math.atan(share / EVEN.PKY2))
+    slip_stiffness = load * (EVEN.PKX1 + EVEN.PKX2 * (share - 1)) * math.exp(EVEN.PKX3 * (share - 1))
+    trail = share * EVEN.UNLOADED_RADIUS * (EVEN.QDZ1 + EVEN.QDZ2 * (share - 1))
+    sigma_y = stiffness / EVEN.LATERAL_STIFFNESS / (1 + EVEN.PCFY1 * (share - 1) + EVEN.PCFY2 * (share - 1) ** 2)
+    sigma_x = (
+        slip_stiffness / EVEN.LONGITUDINAL_STIFFNESS / (1 + EVEN.PCFX1 * (share - 1) + EVEN.PCFX2 * (share - 1) ** 2)
+    )
+    rolling = magic_formula.effective_radius(EVEN, load, v / EVEN.UNLOADED_RADIUS)
+    m = 4 * M / 2.6 + 4 * FourWheels.wheel
+    inertia = 2 * J + 4 * 0.6 + 2 * FourWheels.wheel * (FRONT**2 + REAR**2 + 2 * half**2)
+    A = np.zeros((8, 8))
+    A[0, 1] = -v
+    for k, x in ((2, FRONT), (5, REAR)):
+        alpha, kappa, spin = k, k + 1, k + 2
+        A[0, alpha] = -2 * stiffness / m
+        A[1, alpha], A[1, kappa] = -2 * stiffness * (x - trail) / inertia, -2 * half * slip_stiffness / inertia
+        A[alpha, [0, 1, alpha]] = 1 / sigma_y, x / sigma_y, -v / sigma_y
+        A[kappa, [1, kappa, spin]] = half / sigma_x, -v / sigma_x, rolling / sigma_x
+        A[spin, kappa] = -radius * slip_stiffness / 1.0
+    values, modes = np.linalg.eig(A)
+    lateral = sorted(range(8), key=lambda i: -abs(modes[1, i]) / np.abs(modes[2:, i]).max())
+    return values[lateral[:2]]
+
+
+def straight(tolerance: float) -> Solution:
+    """Eigenvalues of yaw and side slip of the car with four wheels that goes straight ahead: re and im."""
+    values, begin = [], time.process_time()
+    for v in FOUR_SPEEDS:
+        found = linearize(System.of(FourWheels(EVEN, 0.0, v, FOUR_SUNK)), 0.5, tolerance=tolerance).eigenvalues
+        by_hand = modes_by_hand(v)[0]
+        near = found[np.abs(found - by_hand).argmin()]
+        values += [float(near.real), float(abs(near.imag))]
+    return Solution({"vehicle-single-track-eigenvalues": values}, time.process_time() - begin)
 
 
 def four(tolerance: float) -> Solution:
@@ -392,6 +455,20 @@ REFERENCES = {
         -0.001725453365516205,
         0.14544308470989062,
     ),
+    "vehicle-curve-own-axes": (
+        -142.629216481174,
+        0.0,
+        -135.71860435192895,
+        0.0,
+        -73.75621721479249,
+        181.22302738441851,
+        -71.70955295910639,
+        179.38980055921937,
+        -6.285417236815709,
+        3.678324805591761,
+        -0.015178029574746734,
+        0.0,
+    ),
     "vehicle-circle-steer": (
         0.02878537514716143,
         0.031168611473479903,
@@ -418,6 +495,17 @@ PROBLEMS = (
     Problem(
         "vehicle-curve-eigenvalues", STEP, SOURCE, f"eigenvalues in the curve, at {TIMES[-1]:g} s: re and im",
         "1/s", REFERENCES["vehicle-curve-eigenvalues"], curve, error=1e-6, origin="computed", model=SingleTrack,
+    ),
+    Problem(
+        "vehicle-curve-own-axes", STEP, SOURCE, "the same with speeds along the axes of the body", "1/s",
+        REFERENCES["vehicle-curve-own-axes"], curve, error=1e-6, origin="computed", model=SingleTrack,
+    ),
+    Problem(
+        "vehicle-single-track-eigenvalues", LINEAR, FORMULA + ", with relaxation",
+        f"eigenvalue of yaw and side slip at {FOUR_SPEEDS} m/s: re and im", "1/s",
+        [part for v in FOUR_SPEEDS for part in (modes_by_hand(v)[0].real, abs(modes_by_hand(v)[0].imag))], straight,
+        error=2e-5, origin="closed form", tolerance=1e-8, tolerances=(1e-8,),
+        model=functools.partial(FourWheels, EVEN, 0.0, FOUR_SPEEDS[0], FOUR_SUNK),
     ),
     Problem(
         "vehicle-circle-steer", CIRCLE, SOURCE, f"angle of the front wheel at {SPEEDS} m/s, radius {RADIUS:g} m", "rad",

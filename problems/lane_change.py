@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-import numpy as np
+import time
 
-from mbfmu.components import FreeMotion, World, vehicle
+import numpy as np
+from scipy.linalg import expm
+
+from mbfmu import simulate
+from mbfmu.components import FreeMotion, World, rotational, vehicle
 from mbfmu.dynamics import System
 from mbfmu.fmus import lane_change
 from mbfmu.modeling import Assembly, Start
+from mbfmu.studies.linearize import linearize
 from problems.motion import ENERGY, energy_error, motion
 from problems.problem import Problem, Solution
 
@@ -16,6 +21,8 @@ STEP = "Step steer of a car (ISO 7401)"
 SOURCE = "ISO 3888-1:2018, test track for a severe lane-change manoeuvre, part 1, at 80 km/h"
 BALANCE = "conservation of energy: power of tyres, dampers and the drive, integrated"
 MIRROR = "a car that is the same on both sides answers to the right as it does to the left"
+CIRCLE = "Step of steering on a steady circle, by the linear model of a whole car"
+DIFFERENCES = "the motion itself: half the difference of runs with a step to either side"
 SPEED = 80 / 3.6
 #: The car from above: overhang in front of the front axle and behind the rear one, width, m.
 FRONT, REAR, WIDTH = 0.8, 0.7, 1.7
@@ -73,6 +80,26 @@ class StepSteer(MovingCar):
         self.input(self.car.brake, "brake", start=0.0)
 
 
+class Turn(MovingCar):
+    """A car on a circle: its steering wheel is held, its rear wheels are driven as a speed asks for."""
+
+    stop_time = 10.0
+
+    def __init__(self, angle: float = 0.3, speed: float = 20.0) -> None:
+        super().__init__(speed)
+        self.driver = vehicle.Driver(k_v=3000.0)
+        self.engine = rotational.Torque()
+        self.differential = rotational.IdealPlanetary(ratio=1.0)
+        self.connect(self.car.frame_a, self.driver.frame_a)
+        self.connect(self.driver.torque, self.engine.tau)
+        self.connect(self.engine.flange, self.differential.carrier)
+        self.connect(self.differential.sun, self.car.axle_rl)
+        self.connect(self.differential.ring, self.car.axle_rr)
+        self.input(self.driver.v_ref, "speed", start=speed)
+        self.input(self.car.steer, "steer", start=angle)
+        self.input(self.car.brake, "brake", start=0.0)
+
+
 _PLACE = ("car.r_0[1]", "car.r_0[2]", "car.frame_a.R.T[1,1]", "car.frame_a.R.T[1,2]")
 
 
@@ -111,7 +138,44 @@ def steps(tolerance: float) -> Solution:
     return Solution(values, left.seconds + right.seconds, left.evaluations + right.evaluations)
 
 
+#: When the circle is steady, how long the answer to a step of the steering wheel is seen, and the step.
+STEADY, SEEN, TURNED = 10.0, 1.5, 0.005
+ANSWERS = ("car.yawRate", "car.v_y", "car.roll")
+
+
+def turn(tolerance: float) -> Solution:
+    """Answer of the linear model about the circle to a step of steering, beside half the difference of two runs."""
+    system = System.of(Turn())
+    begin = time.process_time()
+    linear = linearize(
+        system, STEADY, inputs=["steer"], outputs=ANSWERS, states=["car.v", "car.v_y"], tolerance=tolerance
+    )
+    times, n = np.linspace(0, SEEN, 151), len(linear.A)
+    with_input = np.zeros((n + 1, n + 1))
+    with_input[:n] = np.hstack([linear.A, linear.B])
+    step, state, expected = expm(with_input * times[1]), np.append(np.zeros(n), 1.0), []
+    for _ in times:
+        expected.append(linear.C @ state[:n] + linear.D[:, 0])
+        state = step @ state
+    runs = [
+        simulate(
+            system, STEADY + SEEN, interval=times[1], outputs=ANSWERS, tolerance=tolerance, interpolation="held",
+            inputs={"time": [0.0, STEADY], "steer": [0.3, 0.3 + size]},
+        )
+        for size in (TURNED, -TURNED)
+    ]  # fmt: skip
+    worst = 0.0
+    for name, answer in zip(ANSWERS, np.array(expected).T, strict=True):
+        found = (runs[0][name] - runs[1][name])[-len(times) :] / (2 * TURNED)
+        worst = max(worst, float(np.abs(found - answer)[1:].max() / np.abs(answer).max()))
+    return Solution({"vehicle-turn-response": worst}, time.process_time() - begin)
+
+
 PROBLEMS = (
+    Problem(
+        "vehicle-turn-response", CIRCLE, DIFFERENCES, "yaw rate, side slip, roll: greatest difference, of the greatest",
+        "1", 0.0, turn, error=1e-4, origin="closed form", tolerance=1e-9, tolerances=(1e-9,), model=Turn,
+    ),
     Problem(
         "vehicle-lane-change-cones", TITLE, SOURCE, "greatest distance of a corner outside of the lanes", "m", 0.0,
         change, error=0.0, tolerance=1e-6, tolerances=(1e-6,), model=LaneChange,

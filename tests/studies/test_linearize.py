@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import fmpy
 import numpy as np
@@ -15,12 +16,15 @@ from mechanisms import CartPole, G, Suspension, TwoPendulums
 
 import mbfmu
 from mbfmu import Assembly, cli
-from mbfmu.components import blocks
+from mbfmu.components import Body, Planar, World, blocks
+from mbfmu.components.forces import WorldForce
+from mbfmu.components.sensors import AbsolutePosition, AbsoluteVelocity
 from mbfmu.errors import ModelError
 from mbfmu.fmus.four_bar import FourBar
 from mbfmu.fmus.free_body import FreeBody
 from mbfmu.fmus.furuta_pendulum import FurutaPendulum
 from mbfmu.fmus.scara import Scara
+from mbfmu.modeling import Start
 from mbfmu.runtime.run import Run
 from mbfmu.studies import modes
 from problems.bicycle import Bicycle
@@ -153,6 +157,65 @@ def test_coordinates_that_turn_with_a_wheel_are_warned_of():
     run = mbfmu.simulate(system, 2.0, interval=0.1, tolerance=1e-10, start_values={"rear.der_angles[3]": lean})
     wanted = [-(scipy.linalg.expm(Bicycle.equation(5.0) * t) @ [0, 0, lean, 0])[1] for t in times]
     np.testing.assert_allclose(run["head.phi"], wanted, atol=1e-6 * lean)
+
+
+class Puck(Assembly):
+    """A body that slides and turns on a plane; a sensor has its velocity along its own axes."""
+
+    def __init__(self):
+        self.world = World(g=0)
+        self.planar = Planar(
+            n=(0, 0, 1), v_x=Start(3.0, fixed=True), v_y=Start(-1.0, fixed=True), w=Start(0.7, fixed=True),
+            phi=Start(0.4, fixed=True),
+        )  # fmt: skip
+        self.body = Body(m=2.0, r_CM=(0, 0, 0))
+        self.speed = AbsoluteVelocity(resolveInFrame="frame_a")
+        self.place = AbsolutePosition()
+        self.push = WorldForce(resolveInFrame="frame_b")
+        for part in (self.body, self.speed, self.place):
+            self.connect(self.planar.frame_b, part.frame_a)
+        self.connect(self.world.frame_b, self.planar.frame_a)
+        self.connect(self.planar.frame_b, self.push.frame_b)
+        self.input(self.push.force[0], "ahead", start=0.0)
+        for i in (1, 2):
+            self.input(self.push.force[i], f"side{i}", start=0.0)
+        self.output(self.speed.v[0], "v")
+
+
+def test_states_of_ones_choice_turn_with_the_body():
+    linear = mbfmu.linearize(Puck(), states=["speed.v[1]", "speed.v[2]"])
+    assert {"speed.v[1]", "speed.v[2]", "planar.phi", "planar.w"} <= {*linear.states}
+    assert not {"planar.v_x", "planar.v_y"} & {*linear.states}
+    at = [linear.states.index(name) for name in ("speed.v[1]", "speed.v[2]", "planar.w")]
+    turned = np.array([[np.cos(0.4), np.sin(0.4)], [-np.sin(0.4), np.cos(0.4)]]) @ [3.0, -1.0]
+    wanted = [[0, 0.7, turned[1]], [-0.7, 0, -turned[0]], [0, 0, 0]]
+    np.testing.assert_allclose(linear.A[np.ix_(at, at)], wanted, atol=1e-12)
+    np.testing.assert_allclose(linear.A[at, linear.states.index("planar.phi")], 0, atol=1e-12)
+    np.testing.assert_allclose(linear.x0[at], [*turned, 0.7], rtol=1e-12)
+    np.testing.assert_allclose(linear.rates[at], [0.7 * turned[1], -0.7 * turned[0], 0], atol=1e-12)
+    np.testing.assert_allclose(linear.B[at, 0], [0.5, 0, 0], atol=1e-12)
+    np.testing.assert_allclose(linear.C[0], [name == "speed.v[1]" for name in linear.states], atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("states", "said"),
+    [
+        (["push.frame_b.f[1]"], "follows from inputs, forces or accelerations"),
+        (["ahead"], "is no state"),
+        (["body.m"], "is no state"),
+        (["speed.v[1]", "speed.v[2]", "planar.v_x", "planar.v_y"], "'planar.v_y' is no coordinate beside the other"),
+        (["sped.v[1]"], "sped.v"),
+    ],
+)
+def test_what_cannot_be_a_state_is_told(states, said):
+    with pytest.raises(ModelError, match=re.escape(said)):
+        mbfmu.linearize(Puck(), states=states)
+
+
+def test_states_of_the_command_line(tmp_path, capsys):
+    given = ["linearize", "double_pendulum", "--states", "boxBody2.frame_b.r_0[2]", "--json"]
+    assert cli.main(given) == 0
+    assert "boxBody2.frame_b.r_0[2]" in json.loads(capsys.readouterr().out)["states"]
 
 
 def test_a_body_with_a_quaternion_has_twelve_states():
