@@ -19,12 +19,14 @@ from scipy.integrate import solve_ivp
 from mbfmu.components import Body, FixedRotation, FixedTranslation, FreeMotion, Prismatic, World, rotational, vehicle
 from mbfmu.dynamics import System
 from mbfmu.modeling import Assembly, Start
+from problems.lane_change import MovingCar
 from problems.motion import ENERGY, energy_error, motion
 from problems.problem import Problem, Solution
 from problems.slip_curve import SlipCurve
 
 Values = dict[str, float | Sequence[float]]
 TITLE = "Braking to standstill on a slope"
+WARM = "A car that brakes, and whose discs warm up"
 IN_THE_AIR = "A car with one wheel over a pit"
 SOURCE = (
     "H. B. Pacejka, Tire and Vehicle Dynamics, third edition (2012), sections 7.2.3 and 8.6: relaxation, standstill; "
@@ -143,6 +145,38 @@ def car(tolerance: float) -> Solution:
     return Solution(values, run.seconds, run.evaluations)
 
 
+class Stop(MovingCar):
+    """A car that brakes on a plane, whose discs warm up."""
+
+    stop_time = 4.0
+    speed = 25.0
+
+    def __init__(self) -> None:
+        super().__init__(self.speed, useBrakeHeat=True)
+        self.input(self.car.steer, "steer", start=0.0)
+        self.input(self.car.brake, "brake", start=0.5)
+
+
+def warm(tolerance: float) -> Solution:
+    """Energy that is missing where what brakes dissipate is counted as heat in their discs and in the air."""
+    wheels = ("fl", "fr", "rl", "rr")
+    brakes = {
+        name: [f"car.brake_{w}.{name}" for w in wheels] for name in ("disc.T", "cooling.Q_flow", "brake.lossPower")
+    }
+    grid = np.linspace(0, 3, 30001)
+    system = System.of(Stop(), energy=True)
+    run = motion(system, [*ENERGY, *(name for names in brakes.values() for name in names)], grid, tolerance)
+    temperatures, cooling, losses = (np.array([run.values[name] for name in names]) for names in brakes.values())
+    capacity = next(float(v.start) for v in system.variables if v.name == "car.discCapacity")
+    heat = capacity * (temperatures - temperatures[:, :1]).sum(axis=0)
+    counted = {
+        "energy.kinetic": run.values["energy.kinetic"],
+        "energy.total": run.values["energy.total"] + heat,
+        "energy.outflow": run.values["energy.outflow"] - losses.sum(axis=0) + cooling.sum(axis=0),
+    }
+    return Solution({"vehicle-brake-heat": energy_error(counted, grid)}, run.seconds, run.evaluations)
+
+
 class OverPit(Assembly):
     """A stiff car on four stiff tyres, with a pit under its left front wheel."""
 
@@ -236,6 +270,10 @@ PROBLEMS = (
         "tyre-braking-car-hold", TITLE, STATICS, "force of the road on a whole car", "N",
         (0.0, 0.0, CAR_MASS * GRAVITY), car, error=1e-3, origin="closed form", tolerance=1e-6, tolerances=(1e-6,),
         model=CarOnSlope,
+    ),
+    Problem(
+        "vehicle-brake-heat", WARM, BALANCE + "; heat of discs and air for that of brakes", "energy that is missing", "1",
+        0.0, warm, error=1e-8, origin="closed form", tolerance=1e-6, tolerances=(1e-6,), model=Stop,
     ),
     Problem(
         "tyre-braking-air", IN_THE_AIR, "equilibrium of a body on three points", "loads of the wheels", "N",

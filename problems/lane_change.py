@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from typing import Any
 
 import numpy as np
 from scipy.linalg import expm
@@ -58,9 +59,9 @@ class LaneChange(lane_change.LaneChange):
 class MovingCar(Assembly):
     """A car at speed on a plane, in the direction of x."""
 
-    def __init__(self, speed: float) -> None:
+    def __init__(self, speed: float, **car: Any) -> None:
         self.world = World(n=(0, 0, -1))
-        self.car = vehicle.DoubleWishboneCar(v_start=speed)
+        self.car = vehicle.DoubleWishboneCar(v_start=speed, **car)
         self.free = FreeMotion(
             r_rel_a=Start((0.0, 0.0, 0.3), fixed=True), v_rel_a=Start((speed, 0.0, 0.0), fixed=True),
             angles_fixed=True, w_rel_a_fixed=True, animation=False,

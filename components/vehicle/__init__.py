@@ -1,5 +1,6 @@
 """Vehicles: tyres by the Magic Formula, wheels that slip, roads."""
 
+from mbfmu.components.vehicle.brakes import DiscBrake, DiscCooling
 from mbfmu.components.vehicle.cars import Car, DoubleWishboneCar, Driver, MacPhersonCar
 from mbfmu.components.vehicle.road_files import CRG, read_crg
 from mbfmu.components.vehicle.roads import CRGRoad, FunctionRoad, GridRoad, Road, Slope, Step
@@ -12,6 +13,8 @@ __all__ = [
     "Bushing",
     "CRGRoad",
     "Car",
+    "DiscBrake",
+    "DiscCooling",
     "DoubleWishbone",
     "DoubleWishboneCar",
     "Driver",

@@ -17,6 +17,7 @@ from mbfmu.components.parts.fixed import FixedTranslation
 from mbfmu.components.rotational.components import Spring
 from mbfmu.components.rotational.friction import Brake
 from mbfmu.components.translational.sources import Position
+from mbfmu.components.vehicle.brakes import DiscBrake
 from mbfmu.components.vehicle.suspensions import DoubleWishbone, FiveLink, MacPherson, Suspension
 from mbfmu.components.vehicle.tyres import OWN, SlipMode, Touch, TyreWheel
 from mbfmu.errors import ModelError
@@ -54,6 +55,9 @@ class Car(Animated):
     c_rear = Parameter(t.RotationalSpringConstant, 500.0, "Stiffness of the rear anti-roll bar", min=0)
     brakeTorque = Parameter(t.Torque, 2000.0, "Greatest torque of a front brake", min=0)
     rearShare = Parameter(t.Dimensionless, 0.4, "Torque of a rear brake over that of a front one", min=0)
+    useBrakeHeat = Parameter(t.Boolean, False, "= true, if brake discs warm up and cool (vehicle.DiscBrake)")
+    discCapacity = Parameter(t.HeatCapacity, 4000.0, "Heat capacity of a brake disc", min=0, nonzero=True)
+    T_air = Parameter(t.Temperature, 293.15, "Temperature of the air, and of brake discs at the start", min=0)
     tyre = Parameter(t.String, OWN, ".tir file of all tyres, or the name of a set that comes with the library")
     slip_mode = Parameter(SlipMode, "combined", "Slip that counts: pure, combined, or combined with turn slip")
     touch = Parameter(Touch, "point", "Contact with the road: at one point, or by cams that envelop short obstacles")
@@ -117,7 +121,11 @@ class Car(Animated):
             phi=Start(0.0, fixed=True), w=Start(self.v_start / (0.97 * wheel.tyre.data.UNLOADED_RADIUS), fixed=True)
         )
         share = 1.0 if front else self.rearShare
-        brake = Brake(fn_max=2 * self.brakeTorque * share, mu_pos=((0.0, 0.5),), cgeo=1.0)
+        brake: Component
+        if self.useBrakeHeat:
+            brake = DiscBrake(tauMax=self.brakeTorque * share, C=self.discCapacity, T_air=self.T_air)
+        else:
+            brake = Brake(fn_max=2 * self.brakeTorque * share, mu_pos=((0.0, 0.5),), cgeo=1.0)
         inner = self._tie(name) * np.array([1, 1 if left else -1, 1])
         tie = FixedTranslation(r=inner - (_MIDDLE * inner if front else 0), animation=False)
         for kind, part in (("corner", corner), ("wheel", wheel), ("brake", brake), ("tie", tie)):
