@@ -402,7 +402,9 @@ def test_a_run_of_the_gallery_is_that_of_the_native_target(
     interval = system.equations.stop_time / 125
     for target in ("python", "native", "python"):
         kind = {"equations": "interpreted"} if target == "native" else {}
-        file = mbfmu.build(system, tmp_path / f"{target}.fmu", fmi=fmi, target=target, fixed_step=fixed_step, **kind)
+        file = mbfmu.build(
+            system, tmp_path / f"{target}.fmu", fmi=fmi, target=target, fixed_step=fixed_step, **kind
+        )
         assert validate(file) == []
         described = fmpy.read_model_description(str(file))
         reals = [v.name for v in described.modelVariables if v.type in ("Real", "Float64")]
