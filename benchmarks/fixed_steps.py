@@ -35,7 +35,8 @@ def measure(
     """Yield median, 99.9 %, longest and first step of each model, CPU time in s."""
     name = library_name("fixed_steps", host_platform())
     clock = folder / name
-    source = pathlib.Path(__file__).with_suffix(".c")
+    source = folder / "fixed_steps.c"
+    source.write_bytes(pathlib.Path(__file__).with_suffix(".c").read_bytes())
     clock.write_bytes(require_compiler().compile(source, name, headers()))
     for model, step in models.items():
         fmu = mbfmu.build(mbfmu.load(model), folder / f"{model}.fmu", fixed_step=step)

@@ -272,8 +272,8 @@ PROBLEMS = (
         model=CarOnSlope,
     ),
     Problem(
-        "vehicle-brake-heat", WARM, BALANCE + "; heat of discs and air for that of brakes", "energy that is missing", "1",
-        0.0, warm, error=1e-8, origin="closed form", tolerance=1e-6, tolerances=(1e-6,), model=Stop,
+        "vehicle-brake-heat", WARM, BALANCE + "; heat of discs and air for that of brakes",
+        "energy that is missing", "1", 0.0, warm, error=1e-8, origin="closed form", tolerance=1e-6, tolerances=(1e-6,), model=Stop,
     ),
     Problem(
         "tyre-braking-air", IN_THE_AIR, "equilibrium of a body on three points", "loads of the wheels", "N",

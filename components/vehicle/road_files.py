@@ -1,14 +1,22 @@
-"""OpenCRG files (ASAM OpenCRG 1.2, ASCII): heights of a road along a reference line."""
+"""OpenCRG files (ASAM OpenCRG 1.2, ASCII): heights of a road along a reference line.
+
+The line goes from point to point, each `REFERENCE_LINE_INCREMENT` from the one before in the direction that the channel
+of headings (phi) has there; its value at the first point is not used. Long sections lie beside it.
+"""
 
 from __future__ import annotations
 
 import dataclasses
 import pathlib
 import re
+import warnings
 
 import numpy as np
 
 from mbfmu.errors import ModelError
+
+#: Headings differ by less where a line is straight [rad]: files have seven digits.
+STRAIGHT = 1e-6
 
 _VALUE = re.compile(r"(?m)^\s*(REFERENCE_LINE_\w+|LONG_SECTION_V_\w+)[ \t]*=[ \t]*(\S*)")
 
@@ -20,11 +28,18 @@ class CRG:
     u: np.ndarray
     v: np.ndarray
     z: np.ndarray
-    #: x [m], y [m] and heading [rad] at the begin.
-    origin: tuple[float, float, float]
+    #: x [m], y [m] and heading [rad] of the reference line, shape (len(u), 3); cross-sections are at right angles to it.
+    line: np.ndarray
 
-    def part(self, first: float, last: float, spacing: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """u, v and z of a part of the road, evenly spaced by `spacing` at least."""
+    @property
+    def is_straight(self) -> bool:
+        """True where the reference line has one heading."""
+        return bool(np.ptp(self.line[:, 2]) < STRAIGHT)
+
+    def part(
+        self, first: float, last: float, spacing: float
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """u, v, z and reference line of a part of the road, evenly spaced by `spacing` at least."""
         keep = (self.u >= first) & (self.u <= last)
         if keep.sum() < 2:
             raise ModelError(f"uMin = {first:g}, uMax = {last:g}: the road has {self.u[0]:g} to {self.u[-1]:g} m there")
@@ -37,14 +52,17 @@ class CRG:
             even = np.linspace(v[0], v[-1], max(2, round((v[-1] - v[0]) / least) + 1))
             z = np.array([np.interp(even, v, row) for row in z])
         thin_v = max(1, round(spacing / (even[1] - even[0])))
-        return u[::thin_u], even[::thin_v], z[::thin_u, ::thin_v]
+        return u[::thin_u], even[::thin_v], z[::thin_u, ::thin_v], self.line[keep][::thin_u]
 
 
 def read_crg(path: str | pathlib.Path) -> CRG:
     """Read an OpenCRG file with numbers as text (`LRFI`, `LDFI`).
 
     Raises:
-        ModelError: the file cannot be read, is binary, cut short, or has a reference line that is not straight.
+        ModelError: the file cannot be read, is binary, or cut short.
+
+    Warns:
+        UserWarning: the reference line does not end where the file says.
     """
     path = pathlib.Path(path)
     try:
@@ -81,19 +99,16 @@ def read_crg(path: str | pathlib.Path) -> CRG:
     z = table[:, sections]
     if not np.isfinite(z).any():
         raise ModelError(f"{path}: no height of it is a number")
-    heading = road.get("REFERENCE_LINE_START_PHI", 0.0)
+    heading = np.full(rows, road.get("REFERENCE_LINE_START_PHI", 0.0))
     slope, banking = road.get("REFERENCE_LINE_START_S", 0.0), road.get("REFERENCE_LINE_START_B", 0.0)
     z = z + road.get("REFERENCE_LINE_START_Z", 0.0)
     rise = np.full(rows - 1, slope)
     tilt = np.full(rows, banking)
     for i, name in enumerate(channels):
         if "phi" in name:  # the first one is of the point before the line
-            heading = table[1, i]
-            if np.ptp(table[1:, i]) > 1e-3:
-                bend = np.ptp(table[1:, i])
-                raise ModelError(
-                    f"{path}: its reference line is curved, by {bend:.3g} rad; only straight ones can be read"
-                )
+            heading[1:] = table[1:, i]
+            if not np.isfinite(heading).all():
+                raise ModelError(f"{path}: a heading of its reference line is no number")
         elif "slope" in name:
             rise = table[1:, i]
         elif "banking" in name:
@@ -101,8 +116,23 @@ def read_crg(path: str | pathlib.Path) -> CRG:
         elif i not in sections:
             raise ModelError(f"{path}: has a channel {name!r}, which is not known")
     z = z + np.concatenate([[0.0], np.cumsum(rise * step)])[:, None] + tilt[:, None] * v
-    x0, y0 = road.get("REFERENCE_LINE_START_X", 0.0), road.get("REFERENCE_LINE_START_Y", 0.0)
-    return CRG(u, v, z, (x0 - u[0] * np.cos(heading), y0 - u[0] * np.sin(heading), heading))
+    return CRG(u, v, z, _line(heading[1:], step, road, path))
+
+
+def _line(headings: np.ndarray, step: float, road: dict[str, float], path: pathlib.Path) -> np.ndarray:
+    """Points of the reference line and the headings there, for those from each point to the next [n - 1]."""
+    headings = np.unwrap(headings)
+    ways = step * np.column_stack([np.cos(headings), np.sin(headings)])
+    start = np.array([road.get(f"REFERENCE_LINE_START_{axis}", 0.0) for axis in "XY"])
+    points = np.vstack([start, start + np.cumsum(ways, axis=0)])
+    for axis, end in zip("XY", points[-1], strict=True):
+        said = road.get(f"REFERENCE_LINE_END_{axis}", end)
+        if abs(said - end) > max(step, 1e-3 * step * len(headings)):
+            warnings.warn(
+                f"{path}: its reference line ends at {axis} = {end:g} m, not at {said:g} m as it says", stacklevel=4
+            )
+    between = np.concatenate([headings[:1], (headings[1:] + headings[:-1]) / 2, headings[-1:]])
+    return np.column_stack([points, between])
 
 
 def _number(word: str, name: str, path: pathlib.Path) -> float:

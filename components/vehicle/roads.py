@@ -5,6 +5,7 @@ A road gives height z [m] and factor of friction at a point (x, y) [m]; its slop
 
 from __future__ import annotations
 
+import itertools
 import warnings
 from collections.abc import Callable
 from typing import Any, ClassVar
@@ -21,6 +22,8 @@ from mbfmu.modeling import types as t
 ROAD_COLOR = (90, 90, 95)
 #: Points of a grid beyond which equations would have too many terms to be quick.
 MOST_POINTS = 20000
+#: Room that cross-sections of a curve keep at the border of the road, of that on its line; squared distance of nothing.
+LEAST_ROOM, FAR = 0.05, 1e18
 #: What may become of a wheel that leaves a grid.
 Border = t.Type("RoadBorder", "String", values=("hold", "refuse"))
 
@@ -223,7 +226,10 @@ class GridRoad(Road):
 class CRGRoad(Road):
     """Straight or curved road of an OpenCRG file (ASCII), in the world's coordinates.
 
-    Heights are sampled on a grid of `spacing` in the file's (u, v); its reference line must be straight, or nearly.
+    Heights are those of a grid in the file's (u, v), as in `GridRoad`. Where the reference line is curved, a place
+    between two cross-sections has the u that divides its distances to both, and the v of both, weighted so: on an arc
+    of radius R with sections d apart v is within d^2/(8 R). Of parts of the road that pass by each other a wheel is on
+    the one whose line is nearer.
     """
 
     modelica_name = "Vehicle.CRGRoad"
@@ -239,12 +245,13 @@ class CRGRoad(Road):
         super().check_values()
         self._grid()
 
-    def _grid(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, tuple[float, float, float]]:
+    def _grid(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """u, v, z and the reference line of the part that is taken."""
         given = tuple(self.value(name) for name in ("fileName", "uMin", "uMax", "spacing"))
         kept = self.__dict__.get("_kept")
         if kept is None or kept[0] != given:
             crg = read_crg(given[0])
-            u, v, z = crg.part(given[1], given[2], given[3])
+            u, v, z, line = crg.part(given[1], given[2], given[3])
             if z.size > MOST_POINTS:
                 raise ModelError(
                     f"{self.where}: {z.size} points, {MOST_POINTS} are the most; give uMin, uMax or spacing"
@@ -252,17 +259,59 @@ class CRGRoad(Road):
             if np.isnan(z).any():
                 if np.isnan(z).all(axis=0).any() or np.isnan(z).all(axis=1).any():
                     keep_v, keep_u = ~np.isnan(z).all(axis=0), ~np.isnan(z).all(axis=1)
-                    u, v, z = u[keep_u], v[keep_v], z[np.ix_(keep_u, keep_v)]
+                    u, v, z, line = u[keep_u], v[keep_v], z[np.ix_(keep_u, keep_v)], line[keep_u]
                 warnings.warn(f"{self.where}: heights that are NaN take those beside them", stacklevel=3)
                 z = _filled(z, self.where)
-            kept = self.__dict__["_kept"] = (given, (u, v, z, crg.origin))
-        found: tuple[np.ndarray, np.ndarray, np.ndarray, tuple[float, float, float]] = kept[1]
+            if crg.is_straight:
+                line = line[:1]
+            else:
+                self._check_width(u, v, line)
+            kept = self.__dict__["_kept"] = (given, (u, v, z, line))
+        found: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray] = kept[1]
         return found
 
+    def _check_width(self, u: np.ndarray, v: np.ndarray, line: np.ndarray) -> None:
+        """Cross-sections of a curve meet at its centre: the road must end before."""
+        turns = np.diff(line[:, 2])
+        room = 1 - np.maximum(v[0] * turns, v[-1] * turns) / np.linalg.norm(np.diff(line[:, :2], axis=0), axis=1)
+        if room.min() < LEAST_ROOM:
+            at = int(room.argmin())
+            raise ModelError(
+                f"{self.where}: near u = {u[at]:g} m the road is as wide as its curve's radius, so that cross-sections "
+                "meet; take another part of it (uMin, uMax), or a file with less width there"
+            )
+
     def _place(self, x: Any, y: Any) -> tuple[Any, Any]:
-        x0, y0, heading = self._grid()[3]
-        dx, dy = x - x0, y - y0
-        return dx * np.cos(heading) + dy * np.sin(heading), dy * np.cos(heading) - dx * np.sin(heading)
+        """u and v of a place."""
+        us, _, _, line = self._grid()
+        directions = np.column_stack([line[:, :2], np.cos(line[:, 2]), np.sin(line[:, 2])])
+
+        def beside(section: Any) -> tuple[Any, Any]:
+            x0, y0, cos, sin = (section[i] for i in range(4))
+            return (x - x0) * cos + (y - y0) * sin, (y - y0) * cos - (x - x0) * sin
+
+        if len(line) == 1:
+            ahead, side = beside(directions[0])
+            return us[0] + ahead, side
+        step = us[1] - us[0]
+
+        def between(one: tuple[Any, Any], other: tuple[Any, Any]) -> tuple[Any, Any]:
+            part = one[0] / ca.fmax(one[0] - other[0], LEAST_ROOM / 2 * step)
+            return part, one[1] + part * (other[1] - one[1])
+
+        # Which sections a place is between is found first: what follows from them alone is to be differentiated.
+        sections, last = [beside(section) for section in directions], len(directions) - 2
+        (begin, side), (end, end_side) = sections[0], sections[-1]
+        k, least = ca.SX(0.0), ca.if_else(begin < 0, begin**2 + side**2, FAR)
+        for i, (one, other) in enumerate(itertools.pairwise(sections)):
+            across = between(one, other)[1] ** 2
+            here = ca.logic_and(ca.logic_and(one[0] >= 0, other[0] < 0), across < least)
+            k, least = ca.if_else(here, i, k), ca.if_else(here, across, least)
+        k = ca.if_else(ca.logic_and(end >= 0, end**2 + end_side**2 < least), last, k)
+        chosen = ca.vertcat(*(k == i for i in range(last + 1))).T
+        one, other = (beside(ca.mtimes(chosen, ca.DM(part))) for part in (directions[:-1], directions[1:]))
+        part, v = between(one, other)
+        return us[0] + (k + part) * step, v
 
     def height(self, x: Any, y: Any) -> Any:
         us, vs, z, _ = self._grid()
@@ -274,6 +323,16 @@ class CRGRoad(Road):
         us, vs, _, _ = self._grid()
         u, v = self._place(x, y)
         return ca.fmin(ca.fmin(u - us[0], us[-1] - u), ca.fmin(v - vs[0], vs[-1] - v))
+
+    def visualize(self: Any) -> None:
+        _, vs, z, line = self._component._grid()
+        if len(line) == 1:
+            super().visualize()
+            return
+        X, Y = (
+            line[:, i, None] + sign * vs * f(line[:, 2, None]) for i, sign, f in ((0, -1, np.sin), (1, 1, np.cos))
+        )
+        self.draw_surface("surface", (X, Y, z), color=self.roadColor, specularCoefficient=0.1)
 
 
 def _filled(z: np.ndarray, where: str) -> np.ndarray:

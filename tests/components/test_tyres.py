@@ -443,6 +443,64 @@ def test_crg_files_are_read(tmp_path: pathlib.Path) -> None:
     )
 
 
+#: Of the curve: radius, where it begins, its heading there, distance of sections.
+RADIUS, BEGIN, HEADING, APART = 20.0, (5.0, -2.0), 0.3, 0.5
+
+
+def curve(path: pathlib.Path, header: str = "", width: float = 2.0) -> str:
+    """Write a road along most of a circle to the left: waves along it, and a slope to the side."""
+    lines, beside = [], (-width, 0.0, width)
+    for i in range(220):
+        heading = HEADING + (i - 0.5) * APART / RADIUS if i else 99.0  # the first one is not used
+        heights = (0.05 * np.sin(i * APART / 3) + 0.02 * v for v in beside)
+        lines.append("".join(f"{number:10.7f}" for number in (heading, *heights)))
+    path.write_text(
+        f"$ROAD_CRG\nREFERENCE_LINE_START_X = {BEGIN[0]}\nREFERENCE_LINE_START_Y = {BEGIN[1]}\n{header}"
+        f"REFERENCE_LINE_INCREMENT = {APART}\n$KD_Definition\n#:LRFI\nD:reference line phi,rad\n"
+        + "".join(f"D:long section at v = {v:.3f},m\n" for v in beside)
+        + "$\n$$$$$$$$\n" + "\n".join(lines) + "\n"
+    )  # fmt: skip
+    return str(path)
+
+
+def beside(u: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Where places of the curve are in the world."""
+    centre = np.add(BEGIN, RADIUS * np.array([-np.sin(HEADING), np.cos(HEADING)]))
+    at = HEADING + u / RADIUS
+    return centre[0] + (RADIUS - v) * np.sin(at), centre[1] - (RADIUS - v) * np.cos(at)
+
+
+def test_a_crg_road_with_a_curved_line(tmp_path: pathlib.Path) -> None:
+    road = vehicle.CRGRoad(fileName=curve(tmp_path / "curve.crg"))
+    u, v = (grid.ravel() for grid in np.meshgrid(np.linspace(1, 108, 61), np.linspace(-1.9, 1.9, 5)))
+    np.testing.assert_allclose(road.heights(*beside(u, v)), 0.05 * np.sin(u / 3) + 0.02 * v, atol=1.5e-4)
+    part = vehicle.CRGRoad(fileName=str(tmp_path / "curve.crg"), uMin=20.0, uMax=60.0, spacing=1.0)
+    inner = (u > 22) & (u < 58)
+    np.testing.assert_allclose(
+        part.heights(*beside(u[inner], v[inner])), 0.05 * np.sin(u[inner] / 3) + 0.02 * v[inner], atol=5e-4
+    )
+
+
+def test_a_curved_road_ends_where_its_file_does(tmp_path: pathlib.Path) -> None:
+    road = vehicle.CRGRoad(fileName=curve(tmp_path / "curve.crg"), border="refuse")
+    x, y = ca.SX.sym("x"), ca.SX.sym("y")
+    margin = ca.Function("margin", [x, y], [road.margin(x, y)])
+    for u, v, wanted in ((0.5, 0.0, 0.5), (109.2, 1.0, 0.3), (50.0, -1.7, 0.3), (50.0, 2.2, -0.2), (-0.3, 0.0, -0.3),
+                         (109.8, 0.0, -0.3)):  # fmt: skip
+        assert float(margin(*beside(np.array(u), np.array(v)))) == pytest.approx(wanted, abs=5e-3)
+
+
+def test_curves_that_are_wrong_are_told(tmp_path: pathlib.Path) -> None:
+    with pytest.raises(ModelError, match="near u = .* m the road is as wide as its curve's radius"):
+        vehicle.CRGRoad(fileName=curve(tmp_path / "wide.crg", width=19.5))
+    with pytest.warns(UserWarning, match="its reference line ends at Y = 5.3.* m, not at 0 m as it says"):
+        vehicle.read_crg(curve(tmp_path / "end.crg", "REFERENCE_LINE_END_Y = 0.0\n"))
+    text = (tmp_path / "end.crg").read_text().replace(" 0.3125000", "*missing**")
+    (tmp_path / "end.crg").write_text(text)
+    with pytest.raises(ModelError, match="a heading of its reference line is no number"):
+        vehicle.read_crg(tmp_path / "end.crg")
+
+
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
