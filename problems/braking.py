@@ -150,9 +150,11 @@ class Stop(MovingCar):
 
     stop_time = 4.0
     speed = 25.0
+    #: Of a disc, J/K.
+    capacity = 3000.0
 
     def __init__(self) -> None:
-        super().__init__(self.speed, useBrakeHeat=True)
+        super().__init__(self.speed, useBrakeHeat=True, discCapacity=self.capacity)
         self.input(self.car.steer, "steer", start=0.0)
         self.input(self.car.brake, "brake", start=0.5)
 
@@ -167,8 +169,7 @@ def warm(tolerance: float) -> Solution:
     system = System.of(Stop(), energy=True)
     run = motion(system, [*ENERGY, *(name for names in brakes.values() for name in names)], grid, tolerance)
     temperatures, cooling, losses = (np.array([run.values[name] for name in names]) for names in brakes.values())
-    capacity = next(float(v.start) for v in system.variables if v.name == "car.discCapacity")
-    heat = capacity * (temperatures - temperatures[:, :1]).sum(axis=0)
+    heat = Stop.capacity * (temperatures - temperatures[:, :1]).sum(axis=0)
     counted = {
         "energy.kinetic": run.values["energy.kinetic"],
         "energy.total": run.values["energy.total"] + heat,
@@ -273,7 +274,8 @@ PROBLEMS = (
     ),
     Problem(
         "vehicle-brake-heat", WARM, BALANCE + "; heat of discs and air for that of brakes",
-        "energy that is missing", "1", 0.0, warm, error=1e-8, origin="closed form", tolerance=1e-6, tolerances=(1e-6,), model=Stop,
+        "energy that is missing", "1", 0.0, warm, error=1e-8, origin="closed form", tolerance=1e-6,
+        tolerances=(1e-6,), model=Stop,
     ),
     Problem(
         "tyre-braking-air", IN_THE_AIR, "equilibrium of a body on three points", "loads of the wheels", "N",

@@ -1,4 +1,8 @@
-"""The double lane change of ISO 3888-1 by a whole car, and a step of its steering wheel to both sides."""
+"""The double lane change of ISO 3888-1 by a whole car, steps of its steering wheel, and its linear model in a turn.
+
+Lengths and widths of the lanes are those of the standard, as in Project Chrono's demonstration. The lane offset of
+3.5 m is taken between right edges: published tracks count it there, between centre lines, or from a centre line.
+"""
 
 from __future__ import annotations
 

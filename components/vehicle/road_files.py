@@ -28,7 +28,7 @@ class CRG:
     u: np.ndarray
     v: np.ndarray
     z: np.ndarray
-    #: x [m], y [m] and heading [rad] of the reference line, shape (len(u), 3); cross-sections are at right angles to it.
+    #: x [m], y [m] and heading [rad] of the reference line, shape (len(u), 3); cross-sections are at right angles.
     line: np.ndarray
 
     @property
@@ -36,9 +36,7 @@ class CRG:
         """True where the reference line has one heading."""
         return bool(np.ptp(self.line[:, 2]) < STRAIGHT)
 
-    def part(
-        self, first: float, last: float, spacing: float
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    def part(self, first: float, last: float, spacing: float) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """u, v, z and reference line of a part of the road, evenly spaced by `spacing` at least."""
         keep = (self.u >= first) & (self.u <= last)
         if keep.sum() < 2:

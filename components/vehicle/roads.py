@@ -329,9 +329,7 @@ class CRGRoad(Road):
         if len(line) == 1:
             super().visualize()
             return
-        X, Y = (
-            line[:, i, None] + sign * vs * f(line[:, 2, None]) for i, sign, f in ((0, -1, np.sin), (1, 1, np.cos))
-        )
+        X, Y = (line[:, i, None] + sign * vs * f(line[:, 2, None]) for i, sign, f in ((0, -1, np.sin), (1, 1, np.cos)))
         self.draw_surface("surface", (X, Y, z), color=self.roadColor, specularCoefficient=0.1)
 
 

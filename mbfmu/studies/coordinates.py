@@ -1,14 +1,15 @@
 """Linear models in coordinates of one's choice: variables in the place of as many states.
 
-About a steady turn, speeds along the axes of the world change all the time, those along the axes of the vehicle do not.
-A variable y = h(x, t) is a coordinate beside those that are left; its rate y' = h_x x' + h_t is differentiated as exactly
-as the others, the rates of x included.
+About a steady turn, speeds along the axes of the world change all the time, those along the axes of the vehicle do
+not. A variable y = h(x, t) is a coordinate beside those that are left; its rate h_x dx/dt + h_t is differentiated as
+exactly as the others, the rates of x included.
 """
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
+from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -44,7 +45,7 @@ class Chosen:
     def __init__(self, mechanics: Mechanics, variables: Sequence[ScalarVariable]) -> None:
         self.name, self.variables = mechanics.equations.name, tuple(variables)
         function = mechanics.equations.functions["variables"]
-        symbol = ca.SX.sym if function.is_a("SXFunction") else ca.MX.sym
+        symbol: Any = ca.SX.sym if function.is_a("SXFunction") else ca.MX.sym
         at = [symbol(function.name_in(i), function.sparsity_in(i)) for i in range(function.n_in())]
         t, x, rates = at[0], at[1], symbol("rates", mechanics.nx)
         seen = {"x": x, "y": function.call(at)[0]}

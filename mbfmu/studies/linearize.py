@@ -36,8 +36,9 @@ class LinearModel:
     """d(dx)/dt = A dx + B du, dy = C dx + D du about a point: dx = x - x0, du = u - u0, dy = y - y0.
 
     States are independent positions, independent speeds and extra states, or variables that were chosen in their place;
-    constraints are eliminated. `int(body.w[1])` is a small rotation (rad) where a quaternion is the position. `rates` are those of the states at the point: zero at
-    a rest position; about any other point the model holds for short times.
+    constraints are eliminated. `int(body.w[1])` is a small rotation (rad) where a quaternion is the position. `rates`
+    are those of the states at the point: zero at a rest position; about any other point the model holds for short
+    times, unless A stays what it is along the motion.
     """
 
     model: str
@@ -268,10 +269,10 @@ def linearize(
         at: `start`; a time of the run, s; `equilibrium` (searched for); or an Equilibrium that was found.
         start_values: Parameters, start values and inputs by variable name.
         drive: Inputs over time, for a time of the run: what `simulate` takes as `inputs`.
-        inputs, outputs: Names of the linear model's inputs, all Reals among the model's where None, and of its outputs:
-            any Reals; those among the model's own outputs, as they were declared, where None.
-        states: Names of variables that are states of the linear model in the place of as many of its own, such as speeds
-            along the axes of a vehicle that turns. They follow from states and time only.
+        inputs, outputs: Names of the linear model's inputs, all Reals among the model's where None, and of its
+            outputs: any Reals; those among the model's own outputs, as they were declared, where None.
+        states: Names of variables that are states of the linear model in the place of as many of its own, such as
+            speeds along the axes of a vehicle that turns. They follow from states and time only.
         tolerance: Of the run to a time.
 
     Raises:
@@ -308,8 +309,8 @@ def linearize(
             A_later = chosen(mechanics, *after, here.places).A if wanted else after[2].A
         if A_later is None or not operating.is_invariant(A, A_later):
             warnings.warn(
-                f"{system.name}: its motion at this point is steady, but A changes along it, so that eigenvalues of A say "
-                "nothing of the motion's stability; choose coordinates that do not turn with wheels or rotors: "
+                f"{system.name}: its motion at this point is steady, but A changes along it, so that eigenvalues of A "
+                "say nothing of the motion's stability; choose coordinates that do not turn with wheels or rotors: "
                 "states=[...], enforceStates=True of a body that does not, or a FreeMotion to it",
                 stacklevel=2,
             )
