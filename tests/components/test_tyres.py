@@ -493,8 +493,8 @@ def test_a_curved_road_ends_where_its_file_does(tmp_path: pathlib.Path) -> None:
 def test_curves_that_are_wrong_are_told(tmp_path: pathlib.Path) -> None:
     with pytest.raises(ModelError, match=r"near u = .* m the road is as wide as its curve's radius"):
         vehicle.CRGRoad(fileName=curve(tmp_path / "wide.crg", width=19.5))
-    with pytest.warns(UserWarning, match=r"its reference line ends at Y = 5.3.* m, not at 0 m as it says"):
-        vehicle.read_crg(curve(tmp_path / "end.crg", "REFERENCE_LINE_END_Y = 0.0\n"))
+    with pytest.warns(UserWarning, match=r"its reference line ends at Y = .* m, not at 50 m as it says"):
+        vehicle.read_crg(curve(tmp_path / "end.crg", "REFERENCE_LINE_END_Y = 50.0\n"))
     text = (tmp_path / "end.crg").read_text().replace(" 0.3125000", "*missing**")
     (tmp_path / "end.crg").write_text(text)
     with pytest.raises(ModelError, match="a heading of its reference line is no number"):
