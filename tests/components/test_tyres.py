@@ -25,6 +25,8 @@ from mbfmu.errors import InitializationError, ModelError, SimulationError
 from mbfmu.modeling import Assembly, Start
 from mbfmu.simulation import simulate
 from problems import tyres as problems
+from problems.braking import Stop
+from problems.lane_change import StepSteer
 from problems.topics import all_problems
 
 G = 9.80665
@@ -468,6 +470,56 @@ def beside(u: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     centre = np.add(BEGIN, RADIUS * np.array([-np.sin(HEADING), np.cos(HEADING)]))
     at = HEADING + u / RADIUS
     return centre[0] + (RADIUS - v) * np.sin(at), centre[1] - (RADIUS - v) * np.cos(at)
+
+
+@pytest.mark.parametrize(
+    ("header", "channel", "numbers"),
+    [
+        ("REFERENCE_LINE_START_S = 0.1\nREFERENCE_LINE_START_B = 0.2\n", "", ("", "", "")),
+        ("", "D:reference line slope,m/m\nD:reference line banking,m/m\n",
+         (" 9.0000000 0.2000000", " 0.1000000 0.2000000", " 0.1000000 0.2000000")),
+    ],
+)  # fmt: skip
+def test_slope_and_banking_of_a_crg_file(tmp_path: pathlib.Path, header: str, channel: str, numbers: list[str]) -> None:
+    rows = "".join(f"{text} 0.0000000 0.0000000\n" for text in numbers)
+    (tmp_path / "tilted.crg").write_text(
+        f"$ROAD_CRG\nREFERENCE_LINE_INCREMENT = 2.0\n{header}$KD_Definition\n#:LRFI\n{channel}"
+        f"D:long section at v = -1.000,m\nD:long section at v = 3.000,m\n$\n$$$$$\n{rows}"
+    )
+    np.testing.assert_allclose(
+        vehicle.read_crg(tmp_path / "tilted.crg").z, [[-0.2, 0.6], [0.0, 0.8], [0.2, 1.0]], atol=1e-12
+    )
+
+
+class Watched(Assembly):
+    """A driver who is carried straight ahead, with a path to the left."""
+
+    def __init__(self) -> None:
+        self.world = World(n=(0, 0, -1))
+        self.x = Prismatic(n=(1, 0, 0), s=Start(0.0, fixed=True), v=Start(5.0, fixed=True))
+        self.body = Body(m=1.0, r_CM=(0, 0, 0))
+        self.driver = vehicle.Driver(points=((0.0, 2.0), (100.0, 2.0)), nearest=3.0)
+        self.connect(self.world.frame_b, self.x.frame_a)
+        for frame in (self.body.frame_a, self.driver.frame_a):
+            self.connect(self.x.frame_b, frame)
+        self.input(self.driver.v_ref, "speed", start=4.5)
+
+
+def test_a_driver_steers_to_the_path_and_brakes_when_too_fast() -> None:
+    seen = simulate(Watched(), 0.01, start_values={"driver.spare": 0.25})
+    assert seen["driver.e"][0] == pytest.approx(2.0)
+    assert seen["driver.steer"][0] == pytest.approx(8.0 * 2.0 / np.hypot(0.8 * 5.0, 3.0))
+    assert seen["driver.torque"][0] == 0.0
+    assert seen["driver.brake"][0] == pytest.approx(0.25 * (0.5 - 0.25))
+
+
+@pytest.mark.slow
+def test_a_car_that_turns_left_and_brakes() -> None:
+    turning = simulate(StepSteer(0.5), 1.0, outputs=["car.yawRate", "car.a_y", "car.roll", "car.wheel_fl.w"])
+    assert turning["car.wheel_fl.w"][0] == pytest.approx(20.0 / (0.97 * vehicle.Tyre().data.UNLOADED_RADIUS))
+    assert min(turning[name][-1] for name in ("car.yawRate", "car.a_y", "car.roll")) > 0.01  # it leans to the right
+    braking = simulate(Stop(), 0.5, outputs=["car.brake_fl.brake.tau", "car.brake_rl.brake.tau"])
+    assert braking["car.brake_rl.brake.tau"][-1] / braking["car.brake_fl.brake.tau"][-1] == pytest.approx(0.4)
 
 
 def test_a_crg_road_with_a_curved_line(tmp_path: pathlib.Path) -> None:
