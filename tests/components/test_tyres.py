@@ -500,15 +500,19 @@ class Watched(Assembly):
         self.body = Body(m=1.0, r_CM=(0, 0, 0))
         self.driver = vehicle.Driver(points=((0.0, 2.0), (100.0, 2.0)), nearest=3.0)
         self.connect(self.world.frame_b, self.x.frame_a)
-        for frame in (self.body.frame_a, self.driver.frame_a):
-            self.connect(self.x.frame_b, frame)
+        self.aside = FixedTranslation(r=(0, 0.5, 0))
+        for one, other in (
+            (self.x.frame_b, self.body.frame_a), (self.x.frame_b, self.aside.frame_a),
+            (self.aside.frame_b, self.driver.frame_a),
+        ):  # fmt: skip
+            self.connect(one, other)
         self.input(self.driver.v_ref, "speed", start=4.5)
 
 
 def test_a_driver_steers_to_the_path_and_brakes_when_too_fast() -> None:
     seen = simulate(Watched(), 0.01, start_values={"driver.spare": 0.25})
-    assert seen["driver.e"][0] == pytest.approx(2.0)
-    assert seen["driver.steer"][0] == pytest.approx(8.0 * 2.0 / np.hypot(0.8 * 5.0, 3.0))
+    assert seen["driver.e"][0] == pytest.approx(1.5)
+    assert seen["driver.steer"][0] == pytest.approx(8.0 * 1.5 / np.hypot(0.8 * 5.0, 3.0))
     assert seen["driver.torque"][0] == 0.0
     assert seen["driver.brake"][0] == pytest.approx(0.25 * (0.5 - 0.25))
 
