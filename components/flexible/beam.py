@@ -10,7 +10,7 @@ import numpy as np
 
 from mbfmu.components.animation import BODY_COLOR, Animated
 from mbfmu.components.flexible.beam_shapes import ENDS, BeamShapes, Counts, Stiffness, beam_shapes
-from mbfmu.components.flexible.floating_frame import Flexibility, Integrals, PartialFlexibleBody
+from mbfmu.components.flexible.floating_frame import Flexibility, Integrals, PartialFlexibleBody, quadratic
 from mbfmu.errors import ModelError
 from mbfmu.frames import Orientation, axes_rotations, from_nxy
 from mbfmu.modeling import Component, Frame_b, Frames, Parameter, Variable, required
@@ -251,7 +251,7 @@ class Beam(Animated, BeamSection, PartialFlexibleBody):
         shapes, q = self.shapes(), self.coordinates
         u = ca.sparsify(ca.DM(shapes.displacements(s))) @ q
         if self.geometricStiffening and shapes.count:
-            u = u - ca.vertcat(ca.dot(q, ca.sparsify(ca.DM(shapes.bow(s))) @ q) / 2, 0, 0)
+            u = u - ca.vertcat(quadratic(shapes.bow(s), q), 0, 0)
         return u, ca.sparsify(ca.DM(shapes.rotations(s))) @ q
 
     def equations(self) -> None:

@@ -67,6 +67,12 @@ def _sparse(values: np.ndarray, size: float | None = None) -> ca.SX:
     return ca.SX(ca.sparsify(ca.DM(kept)))
 
 
+def quadratic(matrix: np.ndarray, q: Any) -> Any:
+    """q' matrix q / 2 of a symmetric matrix, by its upper half: half the products, of its derivatives, too."""
+    half = np.triu(matrix)
+    return ca.dot(q, _sparse(half - np.diag(np.diag(half)) / 2) @ q)
+
+
 class Inertia:
     """Inertia of a body for given coordinates x of its shapes and their two derivatives (columns).
 
@@ -201,7 +207,7 @@ class PartialFlexibleBody(MovingBody):
         self.absolute_motion()
         self.rotation()
         bows = [_sparse(bow) for bow in body.bows]
-        x = ca.vertcat(q, *(-ca.dot(q, bow @ q) / 2 for bow in bows))
+        x = ca.vertcat(q, *(-quadratic(bow, q) for bow in body.bows))
         dx = self.der(x)
         inertia = Inertia(body.integrals, x, dx, self.der(dx))
         m, center = body.integrals.m, inertia.first / body.integrals.m
@@ -227,4 +233,4 @@ class PartialFlexibleBody(MovingBody):
         self.energy(**energies)
 
 
-__all__ = ["Flexibility", "Inertia", "Integrals", "PartialFlexibleBody"]
+__all__ = ["Flexibility", "Inertia", "Integrals", "PartialFlexibleBody", "quadratic"]

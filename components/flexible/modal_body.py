@@ -16,7 +16,7 @@ import scipy
 from mbfmu.components.animation import BODY_COLOR, Animated, draw_sphere
 from mbfmu.components.flexible import matrix_files, sid
 from mbfmu.components.flexible.finite_elements import FiniteElements, Material, Patch, read_mesh, solver
-from mbfmu.components.flexible.floating_frame import Flexibility, Integrals, PartialFlexibleBody
+from mbfmu.components.flexible.floating_frame import Flexibility, Integrals, PartialFlexibleBody, quadratic
 from mbfmu.errors import ModelError
 from mbfmu.frames import Orientation, axes_rotations
 from mbfmu.modeling import Final, Frames, Parameter
@@ -51,7 +51,7 @@ class Reduced:
         """Displacement and small rotation of interface k for coordinates q."""
         u, turn = (ca.SX(ca.DM(part[k])) @ q for part in (self.displacements, self.rotations))
         if self.seconds is not None:
-            more = ca.vertcat(*(ca.dot(q, ca.sparsify(ca.DM(one)) @ q) / 2 for one in self.seconds[k]))
+            more = ca.vertcat(*(quadratic(one, q) for one in self.seconds[k]))
             u, turn = u + more[:3], turn + more[3:]
         return ca.densify(u), ca.densify(turn)
 

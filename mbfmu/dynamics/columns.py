@@ -49,6 +49,18 @@ def stacked(columns: Iterable[ca.SX]) -> ca.SX:
     return ca.veccat(ca.SX(0, 1), *columns)
 
 
+def slope(column: ca.SX, unknowns: ca.SX) -> ca.SX:
+    """The jacobian of a column that knows its unknowns in few of its operations.
+
+    What does not know them is left aside meanwhile: each direction of CasADi's jacobian goes through all operations.
+    """
+    sought = set(hashes(ca.symvar(unknowns)))
+    others = [symbol for symbol in ca.symvar(column) if symbol.element_hash() not in sought]
+    short, symbols, aside = ca.extract_parametric(column, ca.vertcat(ca.SX(0, 1), *others))
+    found = ca.jacobian(short, unknowns)
+    return ca.substitute(found, ca.vertcat(*symbols), ca.vertcat(*aside)) if symbols else found
+
+
 def plus(one: ca.SX, other: ca.SX) -> ca.SX:
     """The sum of two expressions; `+` looks for numbers and MX among them first, which takes five times as long."""
     found: ca.SX = ca.SX.binary(ca.OP_ADD, one, other)

@@ -7,6 +7,7 @@ import math
 import pathlib
 from typing import Any
 
+import casadi as ca
 import numpy as np
 import pytest
 import scipy
@@ -15,6 +16,7 @@ import mbfmu
 from mbfmu.cli import main
 from mbfmu.components import Beam, Body, BodyShape, FiniteSegmentBeam, Fixed, FreeMotion, Revolute, World
 from mbfmu.components.flexible.beam import rectangle_torsion
+from mbfmu.components.flexible.floating_frame import quadratic
 from mbfmu.dynamics import System
 from mbfmu.dynamics.solving import accelerations
 from mbfmu.errors import ModelError
@@ -293,6 +295,23 @@ def test_a_chain_of_segments_is_solved_by_the_recursion_and_keeps_its_energy() -
         found = mbfmu.simulate(system, stop_time=0.5, tolerance=1e-9)
     assert np.abs(found["energy.balanceError"]).max() < 1e-9
     assert np.ptp(found["energy.kinetic"] + found["energy.potential"]) < 1e-6
+
+
+def test_quadratic_parts_cost_half_of_their_products() -> None:
+    """Those of the foreshortening at each frame are most of what large beams cost."""
+    n, random = 12, np.random.default_rng(0)
+    matrix = random.normal(size=(n, n))
+    matrix += matrix.T
+    q = ca.SX.sym("q", n)
+    found = quadratic(matrix, q)
+    rates = ca.jacobian(found, q)
+    values = ca.Function("values", [q], [found, rates])
+    at = random.normal(size=n)
+    value, rate = (np.array(part) for part in values(at))
+    assert value == pytest.approx(at @ matrix @ at / 2, rel=1e-13)
+    assert rate.ravel() == pytest.approx(matrix @ at, rel=1e-12)
+    products = sum(values.instruction_id(k) == ca.OP_MUL for k in range(values.n_instructions()))
+    assert products <= n * (n + 1) + n
 
 
 class Comb(Component):

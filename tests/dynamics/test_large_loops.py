@@ -5,11 +5,13 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Sequence
 
+import casadi as ca
 import numpy as np
 import pytest
 
 import mbfmu
 from mbfmu.components import BodyBox, FixedTranslation, Revolute, World
+from mbfmu.dynamics.columns import slope
 from mbfmu.dynamics.solving import accelerations as forms
 from mbfmu.dynamics.solving import dense as direct
 from mbfmu.dynamics.solving import pivots as orders
@@ -249,3 +251,35 @@ def test_speeds_that_start_are_met_in_a_long_chain() -> None:
     assert result["hinge0_0.w"][0] == pytest.approx(1.5)
     # the four-bar is nearly a parallelogram: its rocker turns about as quickly
     assert 1.0 < result["hinge0_2.w"][0] < 2.0
+
+
+def test_a_slope_leaves_aside_what_knows_no_unknown() -> None:
+    """It has the operations of the whole jacobian, whose directions go through what is known, too."""
+    known, unknown = ca.SX.sym("x", 3), ca.SX.sym("w", 2)
+    factor = ca.exp(ca.sin(known[0]) * known[1]) + known[2] ** 3
+    column = ca.vertcat(factor * unknown[0] + known[2], ca.cos(factor) * (unknown[1] - factor * unknown[0]), factor)
+    found, whole = slope(column, unknown), ca.jacobian(column, unknown)
+    assert found.sparsity() == whole.sparsity()
+    values = ca.Function("values", [known], [found, whole])
+    one, other = (np.array(part) for part in values([0.3, -0.7, 1.9]))
+    assert np.array_equal(one, other)
+    assert np.count_nonzero(one) == 3
+    assert not slope(known, unknown).nnz()
+    assert np.array_equal(np.array(ca.DM(slope(2 * unknown, unknown))), 2 * np.eye(2))
+
+
+def test_fill_is_counted_as_bits_of_rows() -> None:
+    """Elimination of an arrow's tip fills nothing in, and its bits follow."""
+    size = 7
+    is_entry = np.eye(size, dtype=bool)
+    is_entry[0], is_entry[:, 0] = True, True
+    random = np.random.default_rng(1).normal(size=(3, size, size)) * is_entry
+    sparsity = [tuple(place) for place in np.argwhere(is_entry.T)[:, ::-1].tolist()]
+    values = [sample[tuple(np.array(sparsity).T)] for sample in random]
+    remainder = orders._Remainder(random.copy(), is_entry.copy(), 0.05)
+    step = remainder._eliminate(1, 1)
+    assert (step.rows.tolist(), step.columns.tolist()) == ([0], [0])
+    for row, bits in enumerate(remainder._bits_of):
+        if row != 1:
+            assert bits == sum(1 << column for column in remainder._columns_of[row])
+    assert len(pivots(sparsity, size, values)) == size

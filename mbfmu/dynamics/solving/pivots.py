@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
@@ -106,8 +106,9 @@ class _Remainder:
     def __init__(self, values: np.ndarray, is_entry: np.ndarray, threshold: float) -> None:
         self._values, self._is_entry, self._threshold = values, is_entry, threshold
         self._in_row, self._in_column = is_entry.sum(axis=1), is_entry.sum(axis=0)
-        #: The places of entries once more: per row its columns, per column its rows.
+        #: The places of entries once more: per row its columns, as bits and as a set, per column its rows.
         self._columns_of = [set(np.flatnonzero(row).tolist()) for row in is_entry]
+        self._bits_of = [_bits(columns) for columns in self._columns_of]
         self._rows_of = [set(np.flatnonzero(column).tolist()) for column in is_entry.T]
         self._greatest_in_row, self._greatest_in_column = np.abs(values).max(axis=2), np.abs(values).max(axis=1)
         #: Per entry: how many products its elimination makes; of equal ones, the larger comes first.
@@ -134,10 +135,11 @@ class _Remainder:
         near = np.flatnonzero(self._best_costs <= most)
         rows, columns = np.nonzero(self._costs[near] <= most)
         rows = near[rows]
+        bits = self._bits_of
         # How many of the places where products go have no entry yet.
         fill = np.array(
             [
-                sum(len(self._columns_of[row] - self._columns_of[other]) for other in self._rows_of[column])
+                sum((bits[row] & ~bits[other]).bit_count() for other in self._rows_of[column])
                 for row, column in zip(rows.tolist(), columns.tolist(), strict=True)
             ]
         )
@@ -157,8 +159,10 @@ class _Remainder:
         values[:, row], values[:, :, column] = 0.0, 0.0
         values[:, rows[:, None], columns] -= lower[:, :, None] * upper[:, None, :]
         self._is_entry[rows[:, None], columns] = True
+        bits = _bits(columns.tolist())
         for k in rows.tolist():
             self._columns_of[k].update(columns.tolist())
+            self._bits_of[k] |= bits
         for k in columns.tolist():
             self._rows_of[k].update(rows.tolist())
         self._in_row[rows] = self._is_entry[rows].sum(axis=1)
@@ -178,6 +182,7 @@ class _Remainder:
             self._rows_of[k].discard(row)
         for k in self._rows_of[column]:
             self._columns_of[k].discard(column)
+            self._bits_of[k] &= ~(1 << column)
         self._columns_of[row], self._rows_of[column] = set(), set()
 
     def _rate(self, rows: np.ndarray, columns: np.ndarray) -> None:
@@ -194,6 +199,11 @@ class _Remainder:
         """Find the best pivots of some rows anew."""
         self._best_columns[rows] = self._costs[rows].argmin(axis=1)
         self._best_costs[rows] = self._costs[rows, self._best_columns[rows]]
+
+
+def _bits(numbers: Iterable[int]) -> int:
+    """A number with these bits set."""
+    return sum(1 << number for number in numbers)
 
 
 def _backward_error(values: np.ndarray, steps: Sequence[_Step]) -> float:

@@ -18,7 +18,7 @@ import heapq
 import casadi as ca
 import numpy as np
 
-from mbfmu.dynamics.columns import elements, stacked
+from mbfmu.dynamics.columns import elements, slope, stacked
 from mbfmu.dynamics.expressions.constraints import Constraints, chosen
 from mbfmu.dynamics.expressions.formulation import Formulation
 from mbfmu.dynamics.expressions.values import evaluated
@@ -215,7 +215,7 @@ class Sparse:
         """Take the equations apart; None where they are not linear. Pivots are chosen around the start."""
         vectors, constraints = formulation.vectors, formulation.constraints
         residual, unknowns = linear_system(formulation)
-        A = ca.jacobian(residual, unknowns)
+        A = slope(residual, unknowns)
         if ca.depends_on(A, unknowns):
             return None
         b = -ca.substitute(residual, unknowns, ca.SX.zeros(unknowns.numel()))
