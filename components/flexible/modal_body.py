@@ -17,6 +17,7 @@ from mbfmu.components.animation import BODY_COLOR, Animated, draw_sphere
 from mbfmu.components.flexible import matrix_files, sid
 from mbfmu.components.flexible.finite_elements import FiniteElements, Material, Patch, read_mesh, solver
 from mbfmu.components.flexible.floating_frame import Flexibility, Integrals, PartialFlexibleBody, quadratic
+from mbfmu.components.flexible.outlines import Outline, outline
 from mbfmu.errors import ModelError
 from mbfmu.frames import Orientation, axes_rotations
 from mbfmu.modeling import Final, Frames, Parameter
@@ -46,6 +47,8 @@ class Reduced:
     rotations: np.ndarray
     #: Displacements and rotations of second order: q' seconds[k, a] q / 2 [k, 6, n, n]; none of bodies by matrices.
     seconds: np.ndarray | None = None
+    #: What is drawn of it, where its surface is known.
+    outline: Outline | None = None
 
     def moved(self, k: int, q: Any) -> tuple[Any, Any]:
         """Displacement and small rotation of interface k for coordinates q."""
@@ -218,6 +221,7 @@ def reduced(
         np.array([middle for middle, _ in ports]).reshape(-1, 3),
         np.array([one[:3] for one in moved]).reshape(-1, 3, n),
         np.array([one[3:] for one in moved]).reshape(-1, 3, n),
+        outline=outline(places, body.surface, whole.reshape(-1, 3, n)),
     )
 
 
@@ -301,7 +305,7 @@ class ModalBody(Animated, PartialFlexibleBody):
     diameter = Parameter(
         t.Diameter,
         lambda self: self.world.defaultBodyDiameter,
-        "Diameter of the sphere in the centre of mass; of the rods to the interfaces a third",
+        "Without a mesh: diameter of the sphere in the centre of mass; of the rods to the interfaces a third",
         animation=True,
     )
     color = Parameter(t.Color, BODY_COLOR, "Color of the body", shape=3, animation=True)
@@ -430,6 +434,13 @@ class ModalBody(Animated, PartialFlexibleBody):
 
     def visualize(self: Any) -> None:
         found, q = self.reduction(), self.coordinates
+        if found.outline is not None:
+            surface = found.outline
+            self.draw_deformed(
+                "surface", surface.points, surface.triangles, surface.displacements, self.deformationScale * q,
+                self.frame_a, color=self.color, specularCoefficient=self.specularCoefficient,
+            )  # fmt: skip
+            return
         integrals = found.flexibility.integrals
         shift = ca.SX(ca.DM(integrals.S)) @ q if self.coordinates.numel() else ca.SX.zeros(3)
         center = ca.DM(integrals.first) + self.deformationScale * shift

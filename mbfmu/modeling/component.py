@@ -79,7 +79,7 @@ VOCABULARY = frozenset(
         *("relation", "constrain", "implied", "relative_motion", "effort", "with_rate", "delay", "initially"),
         *("switch", "time_event", "require", "terminate", "energy", "on_top"),
         *("initial", "edge", "change", "sample", "active", "when", "reinit", "impact", "hold", "kept"),
-        *("draw_arrow", "draw_axes", "draw_lines", "draw_shape", "draw_surface", "is_positive"),
+        *("draw_arrow", "draw_axes", "draw_deformed", "draw_lines", "draw_shape", "draw_surface", "is_positive"),
     }
 )
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from mbfmu.dynamics.showing.drawing import SURFACE, SURFACE_FACTS
+from mbfmu.dynamics.showing.drawing import DEFORMED, SURFACE, SURFACE_FACTS
 from mbfmu.errors import MbfmuError
 from mbfmu.scene.mesh_files import read_mesh
-from mbfmu.scene.meshes import Mesh, mesh_of, surface_arrays
+from mbfmu.scene.meshes import Deformed, Mesh, mesh_of, surface_arrays
 from mbfmu.scene.motion import FORM_TOLERANCE, Keyframes, Motion, Part, Track, forms, keyframes
 from mbfmu.version import __version__
 
@@ -82,7 +82,11 @@ class _Writer:
             numbers.append(0 if still and not frame.kept else self._node(f"frame {i}", frame.tracks, 0))
         for part in motion.parts:
             node = self._node(part.shape.ident, part.place.tracks, numbers[part.frame])
-            self.nodes[node].mesh = self._mesh(part) if part.forms is None else self._changing(part, part.forms, node)
+            if part.shape.type == DEFORMED:
+                self.nodes[node].mesh = self._deformed(part, node)
+            else:
+                changes = part.forms is not None
+                self.nodes[node].mesh = self._changing(part, part.forms, node) if changes else self._mesh(part)
             shape = part.shape
             self.nodes[node].extras = {
                 "component": shape.component,
@@ -133,7 +137,7 @@ class _Writer:
             accessor = self._array(time[:, None], bounds=True)
             self._times[time.tobytes()] = accessor
         rows = np.stack([found.rates, values, found.rates], axis=1).reshape(-1, found.values.shape[1])
-        output = self._array(rows.astype(np.float32))
+        output = self._array(rows.reshape(-1, 1 if path == "weights" else rows.shape[1]).astype(np.float32))
         self.samplers.append(
             g.AnimationSampler(input=self._times[time.tobytes()], output=output, interpolation="CUBICSPLINE")
         )
@@ -170,6 +174,22 @@ class _Writer:
         self.meshes.append(self._made(part, primitive, weights=[0.0] * (len(chosen) - 1)))
         return len(self.meshes) - 1
 
+    def _deformed(self, part: Part, node: int) -> int:
+        """The mesh of triangles that are deformed: a morph target for each displacement, whose weights are factors."""
+        found, form = Deformed.of(part.extra), mesh_of(DEFORMED, part.extra, part.size)
+        primitive = self._primitive(form, self._material(part, form))
+        primitive.targets = [
+            self.gltf.Attributes(POSITION=self._array(step.astype(np.float32), _VERTICES, bounds=True))
+            for step in found.displacements
+        ]
+        if part.forms is not None:
+            size = max(float(np.ptp(found.points, axis=0).max(initial=0.0)), 1e-9)
+            sizes = size / np.maximum(np.abs(found.displacements).max(axis=(1, 2)), 1e-300)
+            keys = keyframes(self.motion.time, part.forms.values / sizes)
+            self._channel(node, "weights", Keyframes(keys.time, keys.values * sizes, keys.rates * sizes))
+        self.meshes.append(self._made(part, primitive, weights=found.factors.tolist()))
+        return len(self.meshes) - 1
+
     def _target(self, form: Mesh, extra: np.ndarray, moves: bool) -> Any:
         """What a form of a surface differs in from its first."""
         points, normals, colors = surface_arrays(extra)
@@ -192,7 +212,7 @@ class _Writer:
             attributes = self.gltf.Attributes(
                 POSITION=self._array(form.positions.astype(np.float32), _VERTICES, bounds=True)
             )
-            if not form.is_lines:
+            if len(form.normals) and not form.is_lines:
                 attributes.NORMAL = self._array(form.normals.astype(np.float32), _VERTICES)
             if form.colors is not None:
                 attributes.COLOR_0 = self._array(_linear(form.colors).astype(np.float32), _VERTICES)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from mbfmu.dynamics.showing.drawing import SURFACE, SURFACE_FACTS
+from mbfmu.dynamics.showing.drawing import DEFORMED, DEFORMED_FACTS, SURFACE, SURFACE_FACTS
 
 #: Facets of a full turn: of round bodies, of a coil's wire, and of a coil per winding.
 AROUND, WIRE, PER_WINDING = 36, 8, 20
@@ -18,7 +18,7 @@ AROUND, WIRE, PER_WINDING = 36, 8, 20
 
 @dataclasses.dataclass(frozen=True)
 class Mesh:
-    """Triangles with a normal at each corner, or lines."""
+    """Triangles with a normal at each corner, or without any, where they are flat; or lines."""
 
     positions: np.ndarray
     normals: np.ndarray
@@ -306,6 +306,35 @@ def _surface(extra: Sequence[float], size: Sequence[float]) -> Mesh:
     return Mesh(points.reshape(-1, 3), normals.reshape(-1, 3), corners, colors, both=True)
 
 
+@dataclasses.dataclass(frozen=True)
+class Deformed:
+    """Triangles that are deformed, by their shape's `extra`."""
+
+    #: Factors of the displacements [k].
+    factors: np.ndarray
+    #: Places [m] without these [n, 3], and what each adds [k, n, 3].
+    points: np.ndarray
+    displacements: np.ndarray
+    triangles: np.ndarray
+
+    @classmethod
+    def of(cls, extra: Sequence[float]) -> Deformed:
+        """Take them apart."""
+        first = len(DEFORMED_FACTS)
+        n, m, k = (round(float(e)) for e in extra[:first])
+        ends = np.cumsum([first + k, 3 * n, 3 * m, 3 * n * k])
+        factors, points, triangles, displacements = np.split(np.asarray(extra, dtype=float)[first:], ends[:3] - first)
+        return cls(
+            factors, points.reshape(n, 3), displacements.reshape(k, n, 3), triangles.astype(int).reshape(m, 3)
+        )
+
+
+def _deformed(extra: Sequence[float], size: Sequence[float]) -> Mesh:
+    """Flat triangles, whose normals follow from where their corners are."""
+    found = Deformed.of(extra)
+    return Mesh(found.points, np.zeros((0, 3)), found.triangles)
+
+
 _MAKERS: dict[str, Callable[[Sequence[float], Sequence[float]], Mesh]] = {
     "box": _box,
     "sphere": _sphere,
@@ -318,6 +347,7 @@ _MAKERS: dict[str, Callable[[Sequence[float], Sequence[float]], Mesh]] = {
     "gearwheel": _gearwheel,
     "spring": _spring,
     SURFACE: _surface,
+    DEFORMED: _deformed,
 }
 #: Shapes whose proportions do not just scale.
 _SIZED = ("beam", "capsule", "spring")

@@ -5,13 +5,13 @@ from __future__ import annotations
 import dataclasses
 import pathlib
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import numpy as np
 from scipy.interpolate import CubicSpline
 from scipy.spatial.transform import Rotation
 
-from mbfmu.dynamics.showing.drawing import SURFACE
+from mbfmu.dynamics.showing.drawing import DEFORMED, DEFORMED_FACTS, SURFACE
 from mbfmu.dynamics.showing.scene import Quantity, Scene, Shape
 from mbfmu.scene.mesh_files import find_file
 
@@ -61,7 +61,7 @@ class Part:
     specular: float
     #: The mesh, where it is in a file.
     file: pathlib.Path | None = None
-    #: Of a surface that changes its form or its colours: `extra` over time.
+    #: Of a surface that changes its form or its colours: `extra` over time; of triangles that are deformed: factors.
     forms: Track | None = None
 
 
@@ -130,21 +130,37 @@ def motion(scene: Scene, time: np.ndarray, series: Mapping[str, np.ndarray], by_
             # T column by column is its transpose row by row: the rotation from the frame to the world
             placed.append(Placed(_track(r), _rotation(T.reshape(-1, 3, 3)), kept=by_name))
         place, size = _place(*(read(getattr(shape, name)) for name in _LOCAL))
-        extra = _track(read(shape.extra))
+        extra, changing = _extra(shape, read)
         parts.append(
             Part(
                 shape=shape,
                 frame=frames[key],
                 place=place,
                 size=size,
-                extra=tuple(extra.values[0]),
+                extra=extra,
                 color=tuple(read(shape.color)[0]),
                 specular=float(read(shape.specularCoefficient)[0, 0]),
                 file=file,
-                forms=extra if shape.type == SURFACE and extra.moves else None,
+                forms=changing,
             )
         )
     return Motion(np.asarray(time, dtype=float), tuple(placed), tuple(parts))
+
+
+def _extra(
+    shape: Shape, read: Callable[[tuple[Quantity, ...]], np.ndarray]
+) -> tuple[tuple[float, ...], Track | None]:
+    """A shape's `extra` at first, and what changes of it."""
+    if shape.type != DEFORMED:
+        track = _track(read(shape.extra))
+        return tuple(track.values[0]), track if shape.type == SURFACE and track.moves else None
+    begin = len(DEFORMED_FACTS)
+    end = begin + int(float(shape.extra[begin - 1]))
+    if end == begin:
+        return tuple(float(q) for q in shape.extra), None
+    track = _track(read(shape.extra[begin:end]))
+    numbers = (*shape.extra[:begin], *track.values[0], *shape.extra[end:])
+    return tuple(float(q) for q in numbers), track if track.moves else None
 
 
 _LOCAL = ("r_shape", "lengthDirection", "widthDirection", "length", "width", "height")

@@ -3,6 +3,7 @@
 
 import { Form } from "./form.js";
 
+const FACTS = 3; // points, triangles, displacements (mbfmu.dynamics.drawing.DEFORMED_FACTS)
 const LOCAL = ["r_shape", "lengthDirection", "widthDirection", "length", "width", "height"];
 
 const cross = ([a, b, c], [x, y, z]) => [b * z - c * y, c * x - a * z, a * y - b * x];
@@ -32,11 +33,13 @@ export class Poses {
     const frames = new Map();
     this.shapes = [];
     this.forms = [];
+    this.deformed = []; // meshes and the factors of their displacements
     for (const shape of shapes) {
       const mesh = byIdent.get(`${shape.component}.${shape.name}`);
       if (!mesh) continue;
       if (moves(shape.r) || moves(shape.T)) frames.set(mesh.parent, shape);
       if (LOCAL.some((key) => moves(shape[key]))) this.shapes.push([mesh, shape]);
+      if (shape.type === "deformed") this.deformed.push([mesh, shape.extra.slice(FACTS, FACTS + shape.extra[FACTS - 1])]);
       if (shape.type === "surface" && moves(shape.extra)) this.forms.push(new Form(mesh, shape.extra));
     }
     this.frames = [...frames];
@@ -45,6 +48,7 @@ export class Poses {
 
   apply(value) {
     for (const form of this.forms) form.apply(value);
+    for (const [mesh, factors] of this.deformed) factors.forEach((factor, i) => (mesh.morphTargetInfluences[i] = value(factor)));
     for (const [node, { r, T }] of this.frames) {
       const [x, y, z] = r.map(value), t = T.map(value); // T by columns: its transpose by rows, to the world
       node.matrix.set(t[0], t[1], t[2], x, t[3], t[4], t[5], y, t[6], t[7], t[8], z, 0, 0, 0, 1);

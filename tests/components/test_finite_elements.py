@@ -10,13 +10,20 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pygltflib
 import pytest
 import scipy
 
+import mbfmu
 from mbfmu.cli import main
-from mbfmu.components import ModalBody
+from mbfmu.components import ModalBody, World
 from mbfmu.components.flexible.finite_elements import Material, of_mesh
+from mbfmu.components.flexible.outlines import MOST_NUMBERS, outline, simplified
+from mbfmu.dynamics import System
 from mbfmu.errors import ModelError
+from mbfmu.modeling import Assembly, Start
+from mbfmu.scene.gltf import write_glb
+from mbfmu.scene.motion import motion
 
 meshio = pytest.importorskip("meshio", reason="no meshio: the extra mbfmu[finite-elements] has it")
 pytest.importorskip("skfem", reason="no scikit-fem: the extra mbfmu[finite-elements] has it")
@@ -258,3 +265,74 @@ def test_wrong_materials_are_refused(
 ) -> None:
     assert main(["flex", str(mesh), *options]) == 2
     assert message in capsys.readouterr().err
+
+
+class Held(Assembly):
+    """A bar on the ground that vibrates in its lowest shape."""
+
+    def __init__(self, file: pathlib.Path, scale: float) -> None:
+        self.world = World(gravityType="NoGravity", animateWorld=False)
+        material = {"E": MATERIAL.E, "nu": MATERIAL.nu, "density": MATERIAL.density}
+        self.bar = ModalBody(
+            meshFile=str(file), **material, held="base", nModes=2, deformationScale=scale,
+            q=Start([0.02, 0.0], fixed=True), qd=Start([0.0, 0.0], fixed=True),
+        )  # fmt: skip
+        self.connect(self.world.frame_b, self.bar.frame_a)
+
+
+def test_its_surface_is_drawn_as_it_bends(mesh: pathlib.Path) -> None:
+    """Morph targets of glTF, added up with their weights, are the places of the nodes, displacements three times."""
+    model = Held(mesh, 3.0)
+    system = System.of(model, scene=True)
+    assert system.scene is not None
+    period = 1 / model.bar.checks()["frequencies"][0]
+    names = list(system.scene.variables)
+    found = mbfmu.simulate(system, period, interval=period / 40, outputs=[*names, "bar.q"])
+    drawn = motion(system.scene, found.time, {name: np.asarray(found[name]) for name in names})
+    gltf = pygltflib.GLTF2.load_from_bytes(write_glb(drawn, (0, 0, 1), "bar"))
+
+    def array(number: int) -> np.ndarray:
+        accessor = gltf.accessors[number]
+        view = gltf.bufferViews[accessor.bufferView]
+        kind = {5126: np.float32, 5123: np.uint16, 5125: np.uint32}[accessor.componentType]
+        width = 3 if accessor.type == "VEC3" else 1
+        return np.frombuffer(gltf.binary_blob(), kind, accessor.count * width, view.byteOffset).reshape(-1, width)
+
+    (form,) = [form for form in gltf.meshes if form.weights]
+    (primitive,) = form.primitives
+    places = array(primitive.attributes.POSITION)
+    targets = np.array([array(target["POSITION"]) for target in primitive.targets])
+    outline = model.bar.reduction().outline
+    assert outline is not None
+    assert np.abs(places - outline.points).max() < 1e-5
+    q = np.stack([found["bar.q[1]"], found["bar.q[2]"]])
+    first = places + np.tensordot(form.weights, targets, 1)
+    moved = outline.points + 3 * outline.displacements @ q[:, 0]
+    assert np.abs(moved - outline.points).max() > 0.03
+    assert np.abs(first - moved).max() < 1e-4
+    (channel,) = [c for c in gltf.animations[0].channels if c.target.path == "weights"]
+    sampler = gltf.animations[0].samplers[channel.sampler]
+    times, keys = array(sampler.input).ravel(), array(sampler.output).reshape(-1, 3, len(targets))
+    assert times[-1] == pytest.approx(period, rel=1e-6)
+    for k, weights in enumerate(keys[:, 1]):
+        at = int(np.argmin(np.abs(found.time - times[k])))
+        assert weights == pytest.approx(3 * q[:, at], abs=1e-5)
+    triangles = places[array(primitive.indices).reshape(-1, 3)].astype(float)
+    volume = np.einsum("ki,ki->k", triangles[:, 0], np.cross(triangles[:, 1], triangles[:, 2])).sum() / 6
+    assert volume == pytest.approx(np.prod(LENGTHS), rel=1e-4)  # seen from outside, and closed
+
+
+def test_a_surface_with_many_points_is_drawn_with_fewer(tmp_path: pathlib.Path) -> None:
+    body = of_mesh(str(box(tmp_path / "fine.msh", (24, 4, 4))), MATERIAL, 1.0)
+    nodes = np.unique(body.surface)
+    for most in (len(nodes), 150, 24):
+        kept, triangles = simplified(body.places, body.surface, most)
+        assert most / 4 < len(kept) <= most
+        assert set(kept) <= set(nodes)
+        corners = body.places[kept][triangles]
+        volume = np.einsum("ki,ki->k", corners[:, 0], np.cross(corners[:, 1], corners[:, 2])).sum() / 6
+        assert volume == pytest.approx(np.prod(LENGTHS), rel=0.15 if most >= 150 else 0.5)
+    assert outline(body.places, body.surface[:0], np.zeros((len(body.places), 3, 2))) is None
+    large = outline(body.places, body.surface, np.zeros((len(body.places), 3, 200)))
+    assert large is not None
+    assert large.displacements.size <= MOST_NUMBERS

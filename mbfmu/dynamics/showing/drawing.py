@@ -9,6 +9,7 @@ None of this happens unless a scene is asked for.
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -39,14 +40,26 @@ SHAPE_TYPES = ("box", "sphere", "cylinder", "pipecylinder", "cone", "pipe", "bea
 #: running first, and, where multiColored, red, green and blue of each.
 SURFACE = "surface"
 SURFACE_FACTS = ("nu", "nv", "wireframe", "multiColored", "transparency")
+#: The type of triangles that are deformed. Its `extra` has what DEFORMED_FACTS name, the factor of each displacement,
+#: x, y, z [m] of each point, three points of each triangle, and x, y, z of each point in each displacement.
+DEFORMED = "deformed"
+DEFORMED_FACTS = ("points", "triangles", "displacements")
+#: So many decimals are kept of points and of displacements, beside the largest of each.
+_POINT_DECIMALS, _DISPLACEMENT_DECIMALS = 5, 4
 
 #: Modelica's Types.VectorQuantity, in its order.
 VECTOR_QUANTITIES = VectorQuantity.values
 
 
+def _rounded(values: np.ndarray, decimals: int) -> np.ndarray:
+    """One after the other, with so many decimals of the largest: files of scenes are text."""
+    largest = float(np.abs(values).max(initial=0.0))
+    return np.round(values, decimals - math.floor(math.log10(largest)) if largest else 0).ravel()
+
+
 def is_file(shape_type: str) -> bool:
-    """True where a shape type is neither one of the library nor a surface, but the name of a file."""
-    return shape_type not in SHAPE_TYPES and shape_type != SURFACE
+    """True where a shape type is neither one of the library nor made of points, but the name of a file."""
+    return shape_type not in (*SHAPE_TYPES, SURFACE, DEFORMED)
 
 
 #: Attributes of a shape with their sizes.
@@ -229,6 +242,46 @@ class Drawing(Scope):
         facts = [nu, nv, float(bool(wireframe)), float(bool(multiColoredSurface)), transparency]
         extra = ca.vertcat(*(column(fact) for fact in facts), *values)
         self.draw_shape(name, SURFACE, frame, length=1, width=1, extra=extra, color=color, **attributes)
+
+    def draw_deformed(
+        self,
+        name: str,
+        points: np.ndarray,
+        triangles: np.ndarray,
+        displacements: np.ndarray,
+        factors: Any,
+        frame: Any = None,
+        *,
+        color: Any = (155, 155, 155),
+        **attributes: Any,
+    ) -> None:
+        """Draw triangles whose points move by sums of displacements: morph targets in glTF.
+
+        Args:
+            name: what it is called within the component.
+            points: places without deformation [m], (n, 3), resolved in the frame.
+            triangles: indices of three points each, counterclockwise as seen from outside, (m, 3).
+            displacements: of each point by each of k shapes [m], (n, 3, k).
+            factors: those of the displacements, (k,).
+            frame: connector in which they are resolved, the world where None.
+            color: red, green and blue, 0 to 255, (3,).
+            attributes: r, R and specularCoefficient of draw_shape.
+
+        Raises:
+            ModelError: the arrays are of different sizes.
+        """
+        by_shape = np.moveaxis(displacements, 2, 0)
+        count = len(by_shape)
+        if by_shape.shape[1:] != points.shape or column(factors).numel() != count:
+            raise ModelError(
+                f"{self._notes.where}: {name} has {len(points)} points, displacements of shape {displacements.shape} "
+                f"and {column(factors).numel()} factors; give displacements (n, 3, k) of n points, and k factors"
+            )
+        numbers = [*_rounded(points, _POINT_DECIMALS), *triangles.ravel(), *_rounded(by_shape, _DISPLACEMENT_DECIMALS)]
+        extra = ca.vertcat(
+            ca.DM([len(points), len(triangles), count]), _one_column(factors), ca.SX(ca.DM(np.array(numbers)))
+        )
+        self.draw_shape(name, DEFORMED, frame, length=1, width=1, extra=extra, color=color, **attributes)
 
     def _matrices(self, name: str, points: Sequence[Any], coloured: bool) -> list[ca.SX]:
         given = list(points)

@@ -18,7 +18,16 @@ from mbfmu.arrays import Element, scalars_of
 from mbfmu.dynamics.columns import column, elements, hashes, stacked
 from mbfmu.dynamics.expressions.formulation import Formulation
 from mbfmu.dynamics.expressions.starts import guessed
-from mbfmu.dynamics.showing.drawing import ATTRIBUTES, SURFACE, VECTOR_ATTRIBUTES, Sketch, Sketches, is_file, is_world
+from mbfmu.dynamics.showing.drawing import (
+    ATTRIBUTES,
+    DEFORMED,
+    SURFACE,
+    VECTOR_ATTRIBUTES,
+    Sketch,
+    Sketches,
+    is_file,
+    is_world,
+)
 from mbfmu.dynamics.showing.interface import Seen
 from mbfmu.errors import ModelError
 from mbfmu.modeling.component import Component
@@ -247,7 +256,7 @@ def _size(formulation: Formulation, sketches: Sequence[Sketch]) -> float:
         v = sketch.values
         to_world = ca.reshape(v["T"], 3, 3).T
         along = v["lengthDirection"] / ca.fmax(ca.norm_2(v["lengthDirection"]), 1e-300)
-        is_sized = sketch.type != SURFACE and not is_file(sketch.type)
+        is_sized = sketch.type not in (SURFACE, DEFORMED) and not is_file(sketch.type)
         length, radius = (v["length"], ca.fmax(v["width"], v["height"]) / 2) if is_sized else (0, 0)
         for end in (v["r_shape"], v["r_shape"] + along * length):
             middle = v["r"] + ca.mtimes(to_world, end)
