@@ -6,7 +6,7 @@ from mbfmu.components.rotational import Position
 from mbfmu.modeling import Assembly, Start
 
 #: Amplitudes of the link's shapes at rest, nearly.
-REST = (-0.02, -0.0001, 0, 0, 0, 0)
+REST = (-0.01243, -0.00033, 0, 0, 0, 0)
 YELLOW, STEEL, ORANGE = (226, 172, 58), (120, 128, 136), (198, 98, 62)
 #: Angles of column, shoulder and elbow before and after [rad].
 BEFORE, AFTER = (0.0, 0.9, -0.9), (1.6, 0.5, -1.2)
@@ -19,7 +19,7 @@ class FlexibleRobot(Assembly):
 
     def __init__(self):
         self.world = World()
-        self.path = KinematicPTP2(
+        self.trajectory = KinematicPTP2(
             q_begin=BEFORE, q_end=AFTER, qd_max=(1.5,) * 3, qdd_max=(4.0,) * 3, startTime=0.5,
         )  # fmt: skip
         self.column = BodyCylinder(r=(0, 0.7, 0), diameter=0.16, color=STEEL)
@@ -39,7 +39,7 @@ class FlexibleRobot(Assembly):
         )  # fmt: skip
         for k, (joint, part) in enumerate(parts):
             drive = self.add(f"drive{k + 1}", Position(exact=True))
-            self.connect(self.path.q[k], drive.phi_ref)
+            self.connect(self.trajectory.q[k], drive.phi_ref)
             self.connect(drive.flange, joint.axis)
             self.connect(frame, joint.frame_a)
             self.connect(joint.frame_b, part.frame_a)

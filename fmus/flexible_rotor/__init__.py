@@ -1,13 +1,14 @@
 """Flexible rotor: a disc on a thin shaft runs up through its critical speed."""
 
-from mbfmu.components import Beam, BodyCylinder, Damper, FixedTranslation, Revolute, World
+from mbfmu.components import Beam, BodyCylinder, FixedTranslation, Revolute, World
 from mbfmu.components.blocks import KinematicPTP2
+from mbfmu.components.forces import Damper
 from mbfmu.components.rotational import Position
 from mbfmu.modeling import Assembly, Start
 
 #: Length of the shaft [m], distance of the disc's centre of mass from it, place of dampers.
 SHAFT, ECCENTRICITY, ANCHOR = 1.0, 0.001, 0.3
-#: Speed at the end [rad/s]; the critical one is at 81 rad/s.
+#: Speed at the end [rad/s]; the critical one is at 82 rad/s.
 SPEED = 160.0
 STEEL, ORANGE = (120, 128, 136), (198, 98, 62)
 
@@ -28,7 +29,8 @@ class FlexibleRotor(Assembly):
             q=Start((0, 0, 0, 0, 0), fixed=True), qd=Start((0, 0, 0, 0, 0), fixed=True),
         )  # fmt: skip
         self.disc = BodyCylinder(
-            r=(0.03, 0, 0), r_shape=(-0.015, ECCENTRICITY, 0), diameter=0.24, color=ORANGE,
+            r=(0.03, 0, 0), r_shape=(-0.015, ECCENTRICITY, 0), lengthDirection=(1, 0, 0), length=0.03, diameter=0.24,
+            color=ORANGE,
         )  # fmt: skip
         self.above = FixedTranslation(r=(SHAFT / 2, ANCHOR, 0), animation=False)
         self.beside = FixedTranslation(r=(SHAFT / 2, 0, ANCHOR), animation=False)

@@ -186,6 +186,8 @@ TREES = {
     "boom_crane",
     "cam_follower",
     "double_pendulum",
+    "flexible_robot",
+    "flexible_rotor",
     "free_body",
     "furuta_pendulum",
     "gantry_crane",

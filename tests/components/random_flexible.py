@@ -1,0 +1,172 @@
+"""Random trees and loops with beams that bend: by shapes in a floating frame against finite segments.
+
+`python tests/components/random_flexible.py [MODELS [FIRST]]` makes 500, each three times, and prints those that differ.
+
+A mechanism falls from rest or with some speed for a while. Segments of two numbers are extrapolated to infinitely many,
+as their error falls with the square; what is compared are places of frames, beside how far bending moves these: both
+theories share no equation of bending, but rigid parts, joints and loops.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import sys
+import time as clock
+import warnings
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from mbfmu.components import Beam, Body, BodyBox, FiniteSegmentBeam, FixedTranslation, Revolute, World
+from mbfmu.modeling import Assembly, Start
+from mbfmu.simulation import simulate
+
+STOP, SEGMENTS = 0.25, (6, 12)
+#: What may differ: part of what bending moves, and of what the finer segments differ from the coarser ones.
+BENDING, EXTRAPOLATION = 0.03, 0.1
+
+
+@dataclasses.dataclass(frozen=True)
+class Link:
+    """A link of a mechanism, and the joint that it begins with."""
+
+    #: Number of the link that it hangs on, -1 of the ground; where there: at its middle or its end.
+    on: int
+    at_middle: bool
+    axis: tuple[float, float, float]
+    phi: float
+    w: float
+    r: tuple[float, float, float]
+    #: Stiffness of bending and torsion; none of a rigid one.
+    stiffness: tuple[float, float, float] | None
+    load: float
+
+
+def drawn(random: np.random.Generator) -> tuple[tuple[Link, ...], bool]:
+    """A random mechanism: a tree, or a planar loop that the ground closes."""
+    if random.random() < 0.35:
+        length = random.uniform(0.6, 1.2, 3)
+        which = int(random.integers(3))
+        stiff = [tuple(random.uniform(60.0, 200.0, 3)) if k == which or random.random() < 0.4 else None for k in range(3)]
+        angles = (random.uniform(0.9, 1.3), -random.uniform(0.7, 1.1), -random.uniform(0.7, 1.1))
+        first = random.uniform(-2.0, 2.0)
+        return tuple(
+            Link(k - 1, False, (0.0, 0.0, 1.0), angles[k], first if k == 0 else 0.0, (length[k], 0.0, 0.0), stiff[k], 0.0)
+            for k in range(3)
+        ), True
+    count = int(random.integers(1, 4))
+    bends = [bool(random.random() < 0.6) for _ in range(count)]
+    bends[int(random.integers(count))] = True
+    links = []
+    for k in range(count):
+        axis, direction = random.normal(size=3), random.normal(size=3)
+        on = int(random.integers(-1, k)) if k else -1
+        links.append(
+            Link(
+                on,
+                bool(on >= 0 and random.random() < 0.3),
+                tuple(axis / np.linalg.norm(axis)),
+                random.uniform(-1.0, 1.0),
+                random.uniform(-2.0, 2.0),
+                tuple(direction / np.linalg.norm(direction) * random.uniform(0.5, 1.0)),
+                tuple(random.uniform(60.0, 200.0, 3)) if bends[k] else None,
+                random.choice([0.0, random.uniform(0.1, 0.4)]),
+            )
+        )
+    return tuple(links), False
+
+
+class Mechanism(Assembly):
+    """The mechanism, its beams by segments, by shapes (0 segments) or rigid (-1)."""
+
+    stop_time = STOP
+
+    def __init__(self, links: tuple[Link, ...], closes: bool, segments: int) -> None:
+        self.world = World(n=(0, -1, 0))
+        ends: list[Mapping[bool, Any]] = []
+        for k, link in enumerate(links):
+            joint = self.add(f"joint{k}", Revolute(n=link.axis, **_starts(link, closes and k > 0)))
+            part = self.add(f"link{k}", _part(link, segments))
+            begin = self.world.frame_b if link.on < 0 else ends[link.on][link.at_middle]
+            self.connect(begin, joint.frame_a)
+            self.connect(joint.frame_b, part.frame_a)
+            middle = part.frame_b if isinstance(part, BodyBox) else part.frame[0]
+            ends.append({False: part.frame_b, True: middle})
+            if link.load:
+                load = self.add(f"load{k}", Body(m=link.load, r_CM=(0, 0, 0)))
+                self.connect(part.frame_b, load.frame_a)
+        if closes:
+            self.wall = FixedTranslation(r=tuple(_end(links)))
+            self.closing = Revolute(n=(0, 0, 1))
+            self.connect(self.world.frame_b, self.wall.frame_a)
+            self.connect(self.wall.frame_b, self.closing.frame_a)
+            self.connect(self.closing.frame_b, ends[-1][False])
+
+
+def _starts(link: Link, guessed: bool) -> dict[str, Any]:
+    if guessed:
+        return {"phi": Start(link.phi)}
+    return {"phi": Start(link.phi, fixed=True), "w": Start(link.w, fixed=True)}
+
+
+def _end(links: tuple[Link, ...]) -> np.ndarray:
+    """Where the end of a planar chain is at first."""
+    angles = np.cumsum([link.phi for link in links])
+    lengths = np.array([link.r[0] for link in links])
+    return np.array([lengths @ np.cos(angles), lengths @ np.sin(angles), 0.0])
+
+
+def _part(link: Link, segments: int) -> Any:
+    across = np.cross(link.r, (0.3, 0.5, 0.8) if link.r[2] else (0, 0, 1))
+    if link.stiffness is None or segments < 0:
+        # of the mass and inertia of a beam
+        return BodyBox(r=link.r, widthDirection=tuple(across), width=0.03, density=1.0 / 0.03**2)
+    y, z, torsion = link.stiffness
+    given: dict[str, Any] = {
+        "r": link.r, "widthDirection": tuple(across), "positions": [0.5], "EI_y": y, "EI_z": z, "GJ": torsion, "EA": 1e6,
+        "rhoA": 1.0, "rhoI_y": 0.03**2 / 12, "rhoI_z": 0.03**2 / 12,
+    }  # fmt: skip
+    if not segments:
+        count = 4 + 4 + 2
+        rest = {"q": Start((0.0,) * count, fixed=True), "qd": Start((0.0,) * count, fixed=True)}
+        return Beam(**given, nWidth=4, nHeight=4, nAxial=0, nTorsion=2, **rest)
+    beam = FiniteSegmentBeam(**given, n=segments)
+    for segment in beam.segment:
+        segment.modify(phi=Start((0, 0, 0), fixed=True), phid=Start((0, 0, 0), fixed=True))
+    return beam
+
+
+def difference(seed: int) -> tuple[float, str]:
+    """By how much both theories differ, as a part of what is allowed, and a word about the mechanism."""
+    links, closes = drawn(np.random.default_rng(seed))
+    names = [f"link{k}.frame_b.r_0" for k in range(len(links))]
+    columns = [f"{name}[{i}]" for name in names for i in (1, 2, 3)]
+    places = {}
+    for segments in (-1, 0, *SEGMENTS):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            found = simulate(Mechanism(links, closes, segments), STOP, tolerance=1e-7, interval=STOP / 5, outputs=columns)
+        places[segments] = np.array([found[name] for name in columns])
+    coarse, fine = places[SEGMENTS[0]], places[SEGMENTS[1]]
+    limit = fine + (fine - coarse) / ((SEGMENTS[1] / SEGMENTS[0]) ** 2 - 1)
+    bending, step = np.abs(places[0] - places[-1]).max(), np.abs(fine - coarse).max()
+    allowed = BENDING * bending + EXTRAPOLATION * step + 1e-7
+    told = "-".join("rigid" if link.stiffness is None else "bends" for link in links)
+    error = float(np.abs(places[0] - limit).max())
+    return error / allowed, f"{'loop' if closes else 'tree'} {told}: {error:.2e} of {bending:.2e}, {step:.2e}"
+
+
+def main(count: int = 500, first: int = 0) -> None:
+    """Compare some, and print those that differ."""
+    begun, worst = clock.process_time(), []
+    for seed in range(first, first + count):
+        found, told = difference(seed)
+        worst.append(found)
+        if not found <= 1:
+            print(f"seed {seed}: {found:.3g} times what is allowed; {told}", flush=True)
+    print(f"{count} mechanisms, the worst at {max(worst):.3g} of what is allowed, {clock.process_time() - begun:.0f} s")
+
+
+if __name__ == "__main__":
+    main(*map(int, sys.argv[1:]))
