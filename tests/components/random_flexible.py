@@ -48,12 +48,13 @@ def drawn(random: np.random.Generator) -> tuple[tuple[Link, ...], bool]:
     if random.random() < 0.35:
         length = random.uniform(0.6, 1.2, 3)
         which = int(random.integers(3))
-        stiff = [tuple(random.uniform(60.0, 200.0, 3)) if k == which or random.random() < 0.4 else None for k in range(3)]
+        bends = [k == which or random.random() < 0.4 for k in range(3)]
+        stiff = [tuple(random.uniform(60.0, 200.0, 3)) if bend else None for bend in bends]
         angles = (random.uniform(0.9, 1.3), -random.uniform(0.7, 1.1), -random.uniform(0.7, 1.1))
         first = random.uniform(-2.0, 2.0)
+        speeds, across = (first, 0.0, 0.0), (0.0, 0.0, 1.0)
         return tuple(
-            Link(k - 1, False, (0.0, 0.0, 1.0), angles[k], first if k == 0 else 0.0, (length[k], 0.0, 0.0), stiff[k], 0.0)
-            for k in range(3)
+            Link(k - 1, False, across, angles[k], speeds[k], (length[k], 0.0, 0.0), stiff[k], 0.0) for k in range(3)
         ), True
     count = int(random.integers(1, 4))
     bends = [bool(random.random() < 0.6) for _ in range(count)]
@@ -124,8 +125,8 @@ def _part(link: Link, segments: int) -> Any:
         return BodyBox(r=link.r, widthDirection=tuple(across), width=0.03, density=1.0 / 0.03**2)
     y, z, torsion = link.stiffness
     given: dict[str, Any] = {
-        "r": link.r, "widthDirection": tuple(across), "positions": [0.5], "EI_y": y, "EI_z": z, "GJ": torsion, "EA": 1e6,
-        "rhoA": 1.0, "rhoI_y": 0.03**2 / 12, "rhoI_z": 0.03**2 / 12,
+        "r": link.r, "widthDirection": tuple(across), "positions": [0.5], "EI_y": y, "EI_z": z, "GJ": torsion,
+        "EA": 1e6, "rhoA": 1.0, "rhoI_y": 0.03**2 / 12, "rhoI_z": 0.03**2 / 12,
     }  # fmt: skip
     if not segments:
         count = 4 + 4 + 2
@@ -146,7 +147,8 @@ def difference(seed: int) -> tuple[float, str]:
     for segments in (-1, 0, *SEGMENTS):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            found = simulate(Mechanism(links, closes, segments), STOP, tolerance=1e-7, interval=STOP / 5, outputs=columns)
+            model = Mechanism(links, closes, segments)
+            found = simulate(model, STOP, tolerance=1e-7, interval=STOP / 5, outputs=columns)
         places[segments] = np.array([found[name] for name in columns])
     coarse, fine = places[SEGMENTS[0]], places[SEGMENTS[1]]
     limit = fine + (fine - coarse) / ((SEGMENTS[1] / SEGMENTS[0]) ** 2 - 1)

@@ -10,6 +10,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 import pytest
+import random_flexible
 import scipy
 
 import mbfmu
@@ -312,6 +313,41 @@ def test_quadratic_parts_cost_half_of_their_products() -> None:
     assert rate.ravel() == pytest.approx(matrix @ at, rel=1e-12)
     products = sum(values.instruction_id(k) == ca.OP_MUL for k in range(values.n_instructions()))
     assert products <= n * (n + 1) + n
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_what_damping_takes_is_what_energy_lacks() -> None:
+    rest = {"q": Start((0.05, 0, 0, 0), fixed=True), "qd": Start((0, 0, 0, 0), fixed=True)}
+    system = System.of(Clamped(Beam(**UNIT, nWidth=1, nHeight=1, damping=0.05, **rest)), energy=True)
+    found = mbfmu.simulate(system, stop_time=2.0, tolerance=1e-10)
+    whole = found["energy.kinetic"] + found["energy.potential"]
+    assert whole[-1] < 0.7 * whole[0]
+    assert np.abs(found["energy.balanceError"]).max() < 1e-6 * whole[0]
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_damping_of_a_segment_follows_its_curvature() -> None:
+    """The power is beta C / h (dk/dt)^2 with k = 2 tan(angle / 2), also where the angle is large."""
+    angle, rate, beta, dt = 1.2, 0.7, 2.0, 1e-5
+    beam = FiniteSegmentBeam(**UNIT, n=1, beta=beta)
+    beam.segment[0].modify(phi=Start((0, 0, angle), fixed=True), phid=Start((0, 0, rate), fixed=True))
+    found = mbfmu.simulate(System.of(Clamped(beam), energy=True), stop_time=dt, tolerance=1e-10)
+    power = beta * (rate / math.cos(angle / 2) ** 2) ** 2
+    whole = found["energy.total"]
+    assert (whole[0] - whole[-1]) / dt == pytest.approx(power, rel=1e-2)
+
+
+def test_a_rectangle_bends_as_its_sides_say() -> None:
+    beam = Beam(r=(1, 0, 0), width=0.02, height=0.05)
+    assert beam.value("I_y") == pytest.approx(0.05 * 0.02**3 / 12, rel=1e-14)
+    assert beam.value("I_z") == pytest.approx(0.02 * 0.05**3 / 12, rel=1e-14)
+
+
+@pytest.mark.slow
+def test_random_mechanisms_bend_as_finite_segments_do(campaign: Any) -> None:
+    for seed in range(9, 9 + campaign(1, 500)):
+        found, told = random_flexible.difference(seed)
+        assert found <= 1, f"seed {seed}: {told}"
 
 
 class Comb(Component):
