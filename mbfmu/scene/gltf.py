@@ -85,8 +85,8 @@ class _Writer:
             if part.shape.type == DEFORMED:
                 self.nodes[node].mesh = self._deformed(part, node)
             else:
-                changes = part.forms is not None
-                self.nodes[node].mesh = self._changing(part, part.forms, node) if changes else self._mesh(part)
+                track = part.forms
+                self.nodes[node].mesh = self._mesh(part) if track is None else self._changing(part, track, node)
             shape = part.shape
             self.nodes[node].extras = {
                 "component": shape.component,
