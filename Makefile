@@ -23,7 +23,7 @@ VIEWER := templates/scene/package.json $(wildcard templates/scene/*.js)
 # What editors complete constructors of components from (distribution/stubs.py), renewed when components change.
 STUBS := .venv/.stubs
 
-.PHONY: demo test core quick mutants versions lint docs fmus gallery live bench validation page wheel sbom compatibility \
+.PHONY: demo test core quick mutants versions lint docs fmus gallery screens live bench validation page wheel sbom compatibility \
 	clean always compile_commands.json
 
 demo: $(ZIG)
@@ -73,6 +73,10 @@ fmus: $(READY)
 # Pictures of the gallery and of the README, and docs/gallery.md; needs Chromium and its driver.
 gallery: $(READY)
 	$(BIN)/python -m mbfmu.fmus.pictures
+
+# How pages look, in wide and narrow windows, light and dark: in build/screens, to look at. SOURCES="arm.urdf" for others.
+screens: $(ZIG)
+	$(BIN)/python -m mbfmu.fmus.screens build/screens $(SOURCES)
 
 # Live pages of some of the gallery, for the docs.
 live: $(ZIG)

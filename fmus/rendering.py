@@ -96,6 +96,21 @@ def window(browser: Any, size: tuple[int, int]) -> Iterator[None]:
         resize(SIZE)
 
 
+def open_page(browser: Any, page: pathlib.Path) -> None:
+    """Show a page as it is where there is a graphics card.
+
+    Raises:
+        MbfmuError: It is not ready after some time.
+    """
+    browser.get("about:blank")  # the page again is another place in it
+    browser.get(f"{page.absolute().as_uri()}#fine")
+    deadline = time.monotonic() + _PATIENCE
+    while not browser.execute_script("return document.documentElement.dataset.ready"):
+        if time.monotonic() > deadline:
+            raise MbfmuError(f"{page.stem}: the browser does not show its page")
+        time.sleep(0.05)
+
+
 def frames(browser: Any, assembly: Assembly, moments: Sequence[float]) -> list[Any]:
     """Pictures (PIL.Image) of a mechanism at fractions of its experiment.
 
@@ -105,13 +120,7 @@ def frames(browser: Any, assembly: Assembly, moments: Sequence[float]) -> list[A
     from PIL import Image
 
     with tempfile.TemporaryDirectory() as folder:
-        page = animate(assembly, pathlib.Path(folder) / "page.html")
-        browser.get(f"{page.as_uri()}#fine")
-        deadline = time.monotonic() + _PATIENCE
-        while not browser.execute_script("return document.documentElement.dataset.ready"):
-            if time.monotonic() > deadline:
-                raise MbfmuError(f"{assembly.name}: the browser does not show its page")
-            time.sleep(0.05)
+        open_page(browser, animate(assembly, pathlib.Path(folder) / f"{assembly.name}.html"))
         browser.execute_script(_PREPARE)
         found = []
         for moment in moments:

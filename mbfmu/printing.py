@@ -270,15 +270,17 @@ def connections(found: Iterable[Any]) -> None:
 def opened(page: pathlib.Path, wanted: bool | None = None) -> bool:
     """Ask for a browser with a page; True where one was asked.
 
-    `wanted`: None where that is ours to decide: there is a display, and the console is no file.
+    `wanted`: None where that is ours to decide: there is a display, and the console is no file. Where it was asked for
+    and there is none, that is said.
     """
-    if wanted is None:
-        wanted = sys.stdout.isatty()
-    if not wanted or not has_display():
+    if wanted is False or (wanted is None and not sys.stdout.isatty()):
         return False
     import webbrowser
 
-    return webbrowser.open(page.resolve().as_uri())
+    is_open = has_display() and webbrowser.open(page.resolve().as_uri())
+    if wanted and not is_open:
+        warned(f"--open: there is no browser or no display here; open {page} where there is one")
+    return is_open
 
 
 def has_display() -> bool:

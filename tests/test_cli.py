@@ -574,7 +574,7 @@ def test_a_validated_fmu_is_shown_where_that_is_asked_for(
 
 
 def test_pages_open_where_there_is_a_display_and_it_is_asked_for(
-    folder: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+    folder: pathlib.Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     asked: list[str] = []
     monkeypatch.setattr("webbrowser.open", lambda address: asked.append(address) or True)
@@ -586,6 +586,7 @@ def test_pages_open_where_there_is_a_display_and_it_is_asked_for(
     ):
         monkeypatch.setattr("mbfmu.printing.has_display", lambda there=has_display: there)
         assert printing.opened(folder / "page.html", wanted) == is_open  # None: the console of a test is a file
+        assert ("no display here" in " ".join(capsys.readouterr().err.split())) == (wanted is True and not is_open)
     assert len(asked) == 1
 
 

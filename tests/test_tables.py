@@ -18,6 +18,7 @@ import termios
 import warnings
 import zipfile
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,7 @@ from rich.console import Console
 
 import mbfmu
 from mbfmu import cli, printing
-from mbfmu.cli import report
+from mbfmu.cli import report, studies
 from mbfmu.cli.commands import app
 from mbfmu.runtime.result import Result
 from mbfmu.studies.linearize import LinearModel
@@ -278,6 +279,13 @@ def test_rounding_is_zero(capsys: pytest.CaptureFixture[str]) -> None:
     series = {"x": np.array([1.0, 2.0]), "y": np.array([0.0, 3e-16]), "force": np.array([0.0, 3e-16])}
     report.series(Result("M", time, series, {"x": "m", "y": "m", "force": "N"}), every_row=False)
     assert lines_of(capsys.readouterr().out) == ["time  x  y  force", "   0  1  0      0", "   1  2  0  3e-16"]
+
+
+def test_rounding_is_zero_at_rest(capsys: pytest.CaptureFixture[str]) -> None:
+    values, units = {"a.phi": -1.5, "b.phi": 3e-16, "c.s": 3e-16}, {"a.phi": "rad", "b.phi": "rad", "c.s": "m"}
+    found = SimpleNamespace(model="M", stability="stable", indifferent=(), start_values=values, units=units)
+    studies._rest(found)  # type: ignore[arg-type]
+    assert [line.split()[1] for line in lines_of(capsys.readouterr().out)[2:]] == ["-1.5", "0", "3e-16"]
 
 
 @pytest.mark.parametrize(

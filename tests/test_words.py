@@ -18,6 +18,7 @@ FIRST = {
     "tire": "MultiBody.Joints.RollingWheel",
     "motor": "Rotational.Sources.Torque",
     "pulley": "Rotational.Components.IdealGear",
+    "rope": "FlexibleBodies.FiniteSegmentBeam",
 }
 
 
@@ -32,6 +33,12 @@ def test_what_is_found_first(word: str, capsys: pytest.CaptureFixture[str]) -> N
 def test_a_word_itself_goes_before_another_for_the_same(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["list", "sheave"]) == 0
     assert "IdealGear" in capsys.readouterr().out
+
+
+def test_a_word_inside_another_is_not_found(capsys: pytest.CaptureFixture[str]) -> None:
+    """A rope is in no properties."""
+    assert cli.main(["list", "rope"]) == 0
+    assert "BodyBox" not in capsys.readouterr().out
 
 
 def test_warnings_come_once_and_without_a_path(tmp_path: pathlib.Path) -> None:

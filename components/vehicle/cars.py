@@ -66,7 +66,7 @@ class Car(Animated):
     r_0 = Variable(t.Position, "Position of frame_a", shape=3)
     v = Variable(t.Velocity, "Speed of the centre of mass ahead")
     v_y = Variable(t.Velocity, "Speed of the centre of mass to the left")
-    yawRate = Variable(t.AngularVelocity, "Yaw rate, positive to the left")
+    yawRate = Variable(t.YawVelocity, "Yaw rate, positive to the left")
     a_y = Variable(t.Acceleration, "Lateral acceleration of the centre of mass, in the body")
     roll = Variable(t.Angle, "Roll angle, positive where the car leans to the right")
 

@@ -12,7 +12,7 @@ class BevelGear(Assembly):
     stop_time = 1.0
 
     def __init__(self):
-        self.world = World(nominalLength=0.5)
+        self.world = World(nominalLength=0.5, axisLength=0.12)
         rest = {"phi": Start(0.0, fixed=True), "w": Start(0.0, fixed=True)}
         self.revolute1, self.revolute2, self.revolute3 = (
             Revolute(n=n, useAxisFlange=True, stateSelect="always", **rest) for n in (X, Y, Z)

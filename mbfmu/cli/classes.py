@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -78,11 +79,15 @@ def matches(words: str, gallery: Mapping[str, type], classes: Mapping[str, type[
 
 def _place(word: str, texts: Sequence[str]) -> int | None:
     """The first of some texts that has a word; with another word for the same thing it counts as a later one."""
-    for i, text in enumerate(texts):
-        if word in text:
-            return i
     same = next((group for group in _SAME if word in group), ())
-    return next((len(texts) + i for i, text in enumerate(texts) if any(other in text for other in same)), None)
+    found = [i for i, text in enumerate(texts) if _has(text, word, i)]
+    found += [len(texts) + i for i, text in enumerate(texts) if any(_has(text, other, i) for other in same)]
+    return next(iter(found), None)
+
+
+def _has(text: str, word: str, place: int) -> bool:
+    """Names, the first two texts, are written in one; elsewhere a word begins with what is looked for."""
+    return word in text if place < 2 else re.search(rf"\b{re.escape(word)}", text) is not None
 
 
 #: Words for one thing.
@@ -90,7 +95,8 @@ _SAME = (
     ("tyre", "tire", "wheel"),
     ("hinge", "revolute", "pivot"),
     ("motor", "electromotoric", "torque source", "servo"),
-    ("pulley", "sheave", "drum", "gear", "rope"),
+    ("pulley", "sheave", "drum", "gear"),
+    ("rope", "cable", "wire"),
     ("slider", "prismatic", "guide"),
     ("shaft", "inertia", "rotor"),
     ("friction", "coulomb", "stiction"),
@@ -115,6 +121,7 @@ _OTHER_WORDS = {
     "Translational.Sources.Force": "actuator drive",
     "Rotational.Components.IdealGearR2T": "pulley winch drum rack pinion",
     "Rotational.Components.IdealGear": "pulley belt transmission",
+    "FlexibleBodies.FiniteSegmentBeam": "rope cable chain",
     "Joints.Prismatic": "slider linear slide",
     "Joints.Cylindrical": "sleeve",
     "Joints.Universal": "cardan hooke",

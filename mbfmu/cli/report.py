@@ -72,7 +72,7 @@ def series(result: Result, every_row: bool, asked: bool = False) -> None:
     last = result.time.size - 1
     rows = range(last + 1) if every_row or last < FEW else [round(i * last / (FEW - 1)) for i in range(FEW)]
     for row in rows:
-        shown.add_row(*(_value(result[name][row], noise.get(name, 0.0)) for name in names))
+        shown.add_row(*(value_of(result[name][row], noise.get(name, 0.0)) for name in names))
     if every_row or not asked or shown.fits(console.width):
         console.print(shown)
     else:
@@ -96,7 +96,7 @@ def _summary(result: Result, noise: Mapping[str, float]) -> FittingTable:
     for name in result:
         series = result[name]
         numbers = (series[0], series[-1], series.min(), series.max()) if series.size else ()
-        shown.add_row(escape(name), escape(result.units.get(name, "")), *(_value(v, noise[name]) for v in numbers))
+        shown.add_row(escape(name), escape(result.units.get(name, "")), *(value_of(v, noise[name]) for v in numbers))
     return shown
 
 
@@ -105,15 +105,19 @@ _ROUNDING = 1e-12
 
 
 def _noise(result: Result) -> dict[str, float]:
+    return noise_of({name: float(abs(result[name]).max(initial=0.0)) for name in result}, result.units)
+
+
+def noise_of(sizes: Mapping[str, float], units: Mapping[str, str]) -> dict[str, float]:
     """Below what a number says nothing, by variable: beside lengths of metres, 1e-17 m are 0."""
     largest: dict[str, float] = {}
-    for name in result:
-        unit = result.units.get(name, name)
-        largest[unit] = max(largest.get(unit, 0.0), float(abs(result[name]).max(initial=0.0)))
-    return {name: _ROUNDING * largest[result.units.get(name, name)] for name in result}
+    for name, size in sizes.items():
+        unit = units.get(name, name)
+        largest[unit] = max(largest.get(unit, 0.0), abs(size))
+    return {name: _ROUNDING * largest[units.get(name, name)] for name in sizes}
 
 
-def _value(value: float, noise: float) -> str:
+def value_of(value: float, noise: float) -> str:
     """A number of a series, 0 where it is nothing but rounding."""
     return number(0.0 if abs(value) <= noise else float(value))
 

@@ -324,8 +324,9 @@ def _rest(found: Equilibrium) -> None:
     for group in found.indifferent:
         console.print(f"indifferent: {escape(' with '.join(group))}")
     shown = printing.table("", "name", "value", "unit", right=["value"])
+    noise = report.noise_of(found.start_values, found.units)
     for name, value in found.start_values.items():
-        shown.add_row(escape(name), report.number(value), found.units.get(name, ""))
+        shown.add_row(escape(name), report.value_of(value, noise[name]), found.units.get(name, ""))
     console.print(shown)
 
 

@@ -1,7 +1,7 @@
 // Calm colours in the place of those of Modelica's library: pure red, blue and yellow hide form and light. What has
 // another colour was given it, and keeps it.
 
-import { Color } from "three";
+import { Color, SRGBColorSpace } from "three";
 
 const CALM = {
   "ff0000": "#c4604f", // joints
@@ -17,6 +17,14 @@ const CALM = {
 export function calm(color) {
   const other = CALM[color.getHexString()];
   return other ? color.set(other) : color;
+}
+
+const DARK = 0.25; // lightness that shows over a dark ground
+
+// What is nearly as dark as the ground is lifted from it, as far as it has light at all in its order.
+export function lifted(color) {
+  const own = color.getHSL({}, SRGBColorSpace);
+  return own.l < 2 * DARK ? color.clone().setHSL(own.h, own.s, DARK + own.l / 2, SRGBColorSpace) : color;
 }
 
 export const isBlack = ({ r, g, b }) => r + g + b < 0.02;

@@ -12,7 +12,7 @@ const MANY = 12; // groups with more entries are closed at first
 
 export class Controls {
   constructor(viewer, simulation, model) {
-    Object.assign(this, { viewer, simulation, model, held: new Map(), rows: new Map() });
+    Object.assign(this, { viewer, simulation, model, held: new Map(), rest: new Map(), rows: new Map() });
     this.inputs = model.settables.filter((v) => v.kind === "input");
     simulation.listeners.push(() => this.writeLog());
     byId("controls").hidden = false;
@@ -90,7 +90,7 @@ export class Controls {
       this.rows.set(variable, { show: (value) => (box.value = value) });
     } else {
       const [low, high] = variable.range, step = type === "Integer" ? 1 : "any", value = this.simulation.valueOf(variable);
-      const slider = element("input", { type: "range", min: low, max: high, step, value, oninput: () => give(Number(slider.value), true) });
+      const slider = element("input", { type: "range", min: low, max: high, step, value, oninput: () => give(Number(Number(slider.value).toPrecision(4)), true) });
       const number = element("input", { type: "number", step, value, min: variable.min ?? "", max: variable.max ?? "" });
       number.addEventListener("change", () => number.value !== "" && give(Number(number.value)));
       slider.setAttribute("aria-label", name);
@@ -131,7 +131,8 @@ export class Controls {
     return taken;
   }
 
-  // A key is pressed: a quarter of the input's range more or less, for as long as it is held.
+  // A key is pressed, for as long as it is held: a quarter of the input's range beyond what it has, or beyond zero where
+  // that is nearer to the end which the key stands for. The last key that is held counts.
   keyDown(key, isRepeated) {
     const at = KEYS.findIndex((pair, i) => pair.includes(key) && i < this.inputs.length);
     if (at < 0) return false;
@@ -141,19 +142,30 @@ export class Controls {
 
   hold(variable, key, sign) {
     if (this.held.has(key)) return;
-    const before = this.simulation.valueOf(variable);
-    this.held.set(key, [variable, before]);
-    if (variable.type === "Boolean") return this.give(variable, sign > 0);
-    const { low, high } = this.rows.get(variable), size = (high - low) / 4;
-    const value = Math.min(Math.max(before + sign * size, variable.min ?? -Infinity), variable.max ?? Infinity);
-    return this.give(variable, variable.type === "Integer" ? Math.round(value) : value);
+    if (!this.rest.has(variable)) this.rest.set(variable, this.simulation.valueOf(variable));
+    this.held.set(key, [variable, sign]);
+    this.drive(variable);
   }
 
   release(key) {
     if (!this.held.has(key)) return;
-    const [variable, before] = this.held.get(key);
+    const [variable] = this.held.get(key);
     this.held.delete(key);
-    this.give(variable, before);
+    this.drive(variable);
+  }
+
+  // What the keys that are held make of an input.
+  drive(variable) {
+    const before = this.rest.get(variable), [, sign] = [...this.held.values()].filter(([of]) => of === variable).pop() ?? [];
+    if (!sign) {
+      this.rest.delete(variable);
+      return this.give(variable, before);
+    }
+    if (variable.type === "Boolean") return this.give(variable, sign > 0);
+    const { low, high } = this.rows.get(variable), zero = low < 0 && high > 0 ? 0 : before;
+    const wanted = sign * (Math.max(sign * before, sign * zero) + (high - low) / 4);
+    const value = Math.min(Math.max(wanted, variable.min ?? -Infinity), variable.max ?? Infinity);
+    return this.give(variable, variable.type === "Integer" ? Math.round(value) : value);
   }
 
   releaseAll() {

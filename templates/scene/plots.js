@@ -9,7 +9,12 @@ import { element } from "./element.js";
 const byId = (id) => document.getElementById(id);
 const COLORS = ["#3b78b8", "#d0663b", "#4b9360", "#8c5fb0", "#c24f78", "#2f8a97", "#a98422", "#6b7682"];
 const LEFT = 58, RIGHT = 14; // of the curves' place, as CSS has it
+const NARROW = 720; // a window, as CSS has it
 const FIRST = [6, 2]; // curves in a plot, and plots, which a page begins with
+const TICKS = { // steps of values between lines, by unit: the angles of a circle, else uPlot's own
+  deg: [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 45, 90, 180, 360, 500].concat(...[1e3, 1e4, 1e5, 1e6].map((k) => [k, 2 * k, 5 * k])),
+};
+const APART = 14; // of lines, at least, so that the lowest plot has two of them
 const DASHES = [[], [6, 4], [2, 3], [9, 3, 2, 3]]; // of the lines of runs
 const MANY = 200; // variables that a search lists
 
@@ -24,7 +29,7 @@ const digits = (value, resolution = 0) => {
 export class Plots {
   // `seek` goes to a time; `changed` is told when variables were added or removed.
   constructor(model, motion, { isLive, seek, changed }) {
-    Object.assign(this, { model, motion, isLive, seek, changed, chosen: [], charts: [], zoom: null, now: motion.start });
+    Object.assign(this, { model, motion, isLive, seek, changed, chosen: [], colours: new Map(), charts: [], zoom: null, now: motion.start });
     document.head.append(element("style", {}, sheet));
     this.begin();
     this.search();
@@ -41,11 +46,15 @@ export class Plots {
     return factor * value + offset;
   }
 
-  // The value of a variable in a run.
+  // The value of a variable in a run, with its unit.
   text(index, run, time) {
-    const unit = this.unitOf(index), scale = this.model.variables[index].display?.scale?.[0] ?? 1;
+    return `${this.number(index, run, time)} ${this.unitOf(index)}`.trim();
+  }
+
+  number(index, run, time) {
+    const scale = this.model.variables[index].display?.scale?.[0] ?? 1;
     const value = this.shown(index, run.valueAt(index, time));
-    return `${digits(value, Math.abs(scale) * (run.resolution?.(index) ?? 0))} ${unit}`.trim();
+    return digits(value, Math.abs(scale) * (run.resolution?.(index) ?? 0));
   }
 
   // All outputs, as far as there is room.
@@ -55,25 +64,35 @@ export class Plots {
       const unit = this.unitOf(index), count = counts.get(unit) ?? 0;
       if ((!count && counts.size >= this.room()) || count >= FIRST[0]) continue;
       counts.set(unit, count + 1);
-      this.chosen.push(index);
+      this.take(index);
     }
     this.build();
+  }
+
+  // A variable more, in the colour that is used least in its plot, and then least of all.
+  take(index) {
+    const uses = COLORS.map((colour) => this.chosen.filter((i) => this.colours.get(i) === colour).length);
+    const near = COLORS.map((colour) => this.chosen.filter((i) => this.colours.get(i) === colour && this.unitOf(i) === this.unitOf(index)).length);
+    const order = COLORS.map((_, k) => k).sort((a, b) => near[a] - near[b] || uses[a] - uses[b] || a - b);
+    this.chosen.push(index);
+    this.colours.set(index, COLORS[order[0]]);
   }
 
   // How many plots a page begins with.
   room() {
     if (!this.model.drawn) return 4;
-    return window.innerWidth <= 720 ? 1 : FIRST[1];
+    return window.innerWidth <= NARROW && window.innerHeight < 800 ? 1 : FIRST[1];
   }
 
   toggle(index) {
-    this.chosen = this.chosen.includes(index) ? this.chosen.filter((i) => i !== index) : [...this.chosen, index];
+    if (this.chosen.includes(index)) this.chosen = this.chosen.filter((i) => i !== index);
+    else this.take(index);
     this.build();
     this.changed();
   }
 
   colourOf(index) {
-    return COLORS[this.chosen.indexOf(index) % COLORS.length];
+    return this.colours.get(index);
   }
 
   build() {
@@ -122,7 +141,7 @@ export class Plots {
       axes: [
         { show: isLast, size: 30, font, stroke: () => style("--quiet"), grid, ticks: { ...grid, size: 4 }, space: 70, gap: 3,
           values: (_, ticks) => ticks.map((value, k) => (k === ticks.length - 1 ? `${tick(value)} s` : tick(value))) },
-        { size: LEFT, font, stroke: () => style("--quiet"), grid, ticks: { show: false }, space: 20, gap: 6, values: (_, ticks) => ticks.map(tick) },
+        { size: LEFT, font, stroke: () => style("--quiet"), grid, ticks: { show: false }, space: APART, gap: 6, ...(TICKS[unit] ? { incrs: TICKS[unit] } : {}), values: (_, ticks) => ticks.map(tick) },
       ],
       hooks: {
         setSelect: [(chart) => {
@@ -197,7 +216,8 @@ export class Plots {
   }
 
   write({ values }, time) {
-    for (const [index, run, value] of values) value.textContent = this.text(index, run, time ?? this.now);
+    const isNarrow = window.innerWidth <= NARROW; // there the unit stands at the end of the line, once
+    for (const [index, run, value] of values) value.textContent = this[isNarrow ? "number" : "text"](index, run, time ?? this.now);
   }
 
   resize() {

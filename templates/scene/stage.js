@@ -6,7 +6,7 @@ import {
   SphereGeometry, Sprite, SpriteMaterial, SRGBColorSpace, Vector3, WebGLRenderer,
 } from "three";
 
-import { calm, isBlack, OVER_DARK } from "./colour.js";
+import { calm, isBlack, lifted, OVER_DARK } from "./colour.js";
 
 export const THEMES = {
   light: { sky: "#edf0f3", floor: "#fcfdfe", line: "#8b98a6", ink: "#2b3642", environment: 0.62, sun: 2.3, shadow: 0.2 },
@@ -95,7 +95,7 @@ export class Stage {
     this.sun.shadow.radius = 5;
     this.sun.shadow.intensity = 0.85;
     this.scene.add(root, this.sun, this.sun.target);
-    Object.assign(this, { meshes, hasGround: falls, labels: [] });
+    Object.assign(this, { meshes, hasGround: falls, labels: [], isCalm: colours !== "modelica" });
     this.dress(colours);
     this.nameAxes(colours);
   }
@@ -208,10 +208,13 @@ export class Stage {
       this.grid.material.uniforms.lineColour.value.set(theme.line);
       this.shade.material.opacity = theme.shadow;
     }
-    for (const mesh of this.meshes) {
-      if (mesh.userData.kind !== "World" || !mesh.material.color) continue;
-      mesh.userData.base ??= mesh.material.color.clone();
-      mesh.material.color.copy(name === "dark" && isBlack(mesh.userData.base) ? OVER_DARK : mesh.userData.base);
+    for (const { material, userData: { kind, run, changes } } of this.meshes) {
+      const isWorld = kind === "World", { color } = material;
+      if (!color || material.map || material.vertexColors || changes || run || !(isWorld || this.isCalm)) continue;
+      const base = (material.userData.base ??= color.clone());
+      if (name !== "dark") color.copy(base);
+      else if (!isWorld) color.copy(lifted(base));
+      else if (isBlack(base)) color.copy(OVER_DARK);
     }
   }
 }

@@ -69,6 +69,7 @@ class Viewer {
     this.byName = new Map(this.meshes.map((mesh) => [nameOf(mesh), mesh]));
     this.coloured = motion.runs.flatMap((run, k) =>
       run.colours.map(([name, colour]) => [this.byName.get(`${k} ${name}`), colour, run]).filter(([mesh]) => mesh));
+    for (const [mesh] of this.coloured) mesh.userData.changes = true; // its colour is the run's, not the theme's
     [this.bounds, this.boxes] = this.reach();
     this.size = Math.max(sizeOf(this.bounds), 1e-6);
     this.plots = new Plots(model, motion, {
@@ -296,7 +297,8 @@ class Viewer {
     this.show(this.motion.now);
     this.keepInView();
     const { factor } = this.motion;
-    byId("factor").textContent = factor < 0.8 * this.speed ? `reaches ${Number(factor.toPrecision(2))}×` : "";
+    const isSlow = factor < 0.8 * this.speed, reached = `${Number(factor.toPrecision(2))}×`;
+    byId("factor").replaceChildren(...(isSlow ? [element("span", { className: "wide" }, "reaches "), reached] : []));
     if (this.motion.failed) {
       this.play(false);
       this.controlPanel.ended();
@@ -343,6 +345,8 @@ class Viewer {
       this.root.updateMatrixWorld(true);
       // By corners a wheel that turns would reach as far down as the square around it does.
       for (const [mesh, box] of boxes) box.expandByObject(mesh, mesh.geometry.getAttribute("position").count < PRECISE);
+      this.stage.placeLabels();
+      for (const [{ position, scale }, head] of this.stage.labels) boxes.get(head).union(new Box3().setFromCenterAndSize(position, scale));
     }
     this.show(this.start);
     const seen = [...boxes].filter(([, box]) => !box.isEmpty()), all = seen.map(([, box]) => box);

@@ -192,6 +192,23 @@ def test_a_key_drives_as_long_as_it_is_held(script: Callable[..., Any]) -> None:
     np.testing.assert_allclose(moved, wanted, rtol=0, atol=1e-6)
 
 
+def test_the_last_key_that_is_held_counts(script: Callable[..., Any]) -> None:
+    """Each goes to its own side of zero; what was there before comes back when all are up, in whatever order."""
+    found = script(
+        """
+        const value = () => viewer.motion.valueOf(named("torque")), found = [];
+        slide("torque", 0.1);
+        for (const [kind, key] of [["keydown", "ArrowLeft"], ["keydown", "ArrowRight"], ["keyup", "ArrowLeft"],
+          ["keydown", "ArrowLeft"], ["keyup", "ArrowLeft"], ["keyup", "ArrowRight"]]) {
+          press(kind, key);
+          found.push(value());
+        }
+        return found;
+        """
+    )
+    np.testing.assert_allclose(found, [-0.25, 0.35, 0.35, -0.25, 0.35, 0.1])
+
+
 def test_start_values_act_with_the_next_start(script: Callable[..., Any]) -> None:
     first, note, second = script(
         """

@@ -19,6 +19,7 @@ from mbfmu.components import BodyBox, Revolute, World, blocks, visualizers
 from mbfmu.dynamics.showing.scene import Scene
 from mbfmu.dynamics.system import System
 from mbfmu.errors import MbfmuError
+from mbfmu.fmus import rendering, screens
 from mbfmu.modeling import Assembly, Start
 from mbfmu.scene import bundle
 from mbfmu.scene.packing import bytes_of
@@ -191,6 +192,35 @@ def test_colours_are_calm_unless_modelicas_are_asked_for(
         mbfmu.animate(mbfmu.load("double_pendulum"), tmp_path / "own.html", colors="grey")
 
 
+def test_what_is_dark_shows_over_a_dark_ground(
+    browser: Any, page: pathlib.Path, opened: Callable[[pathlib.Path], Any], tmp_path: pathlib.Path
+) -> None:
+    """Calm colours are lifted there, and are what they were in the light again; the model's own stay."""
+    script = """
+    const colour = () => viewer.meshesOf("rod")[0].material.color.getHSL({}).l, start = document.documentElement.dataset.theme;
+    const found = ["light", "dark", "light"].map((theme) => (viewer.setTheme(theme), colour()));
+    viewer.setTheme(start);
+    return found;
+    """
+    for colors, is_lifted in (("calm", True), ("modelica", False)):
+        own = mbfmu.animate(Dark(), tmp_path / f"{colors}.html", 0.1, colors=colors)
+        light, dark, again = opened(own).execute_script(script)
+        assert light == again
+        assert (dark > light + 0.02) == is_lifted
+    opened(page)
+
+
+class Dark(Assembly):
+    """A black rod on a hinge."""
+
+    def __init__(self) -> None:
+        self.world = World()
+        self.hinge = Revolute(phi=Start(0.0, fixed=True), w=Start(0.0, fixed=True))
+        self.rod = BodyBox(r=(1.0, 0, 0), width=0.1, color=(8, 8, 8))
+        self.connect(self.world.frame_b, self.hinge.frame_a)
+        self.connect(self.hinge.frame_b, self.rod.frame_a)
+
+
 #: Where a plot has a time, in pixels of the window; and a click or a drag there, as a mouse does it.
 MOUSE = """
 const over = document.querySelector(".plot .u-over"), { left, top, width, height } = over.getBoundingClientRect();
@@ -241,6 +271,46 @@ def test_any_variable_is_found_and_plotted(browser: Any) -> None:
     assert "damper.tau" in names
     assert (before, after) == (2, 3)
     assert browser.get_log("browser") == []
+
+
+def test_curves_of_a_plot_differ_in_colour_and_values_have_lines(browser: Any) -> None:
+    """However many are chosen, in turn for one plot and another; degrees go in parts of a circle."""
+    colours, ticks = browser.execute_script(
+        """
+        const { plots } = viewer, before = [...plots.chosen];
+        const of = (unit) => viewer.plots.model.variables.map((_, i) => i)
+          .filter((i) => plots.unitOf(i) === unit && !before.includes(i)).slice(0, 5);
+        const [some, others] = [of("m"), of("deg")], chosen = some.flatMap((one, k) => [one, others[k]]).filter((i) => i !== undefined);
+        const ticks = plots.charts.map(({ chart }) => chart.axes[1]._splits);
+        chosen.forEach((i) => plots.toggle(i));
+        const colours = plots.charts.map(({ lines }) => lines.map(([i]) => plots.colourOf(i)));
+        chosen.forEach((i) => plots.toggle(i));
+        return [colours, ticks];
+        """
+    )
+    assert [len(own) for own in colours] == [5, 7]
+    assert all(len(set(own)) == len(own) for own in colours)
+    assert all(len(own) >= 2 for own in ticks)
+    assert {tick % 90 for tick in ticks[0]} == {0}
+
+
+def test_a_narrow_window_shows_its_panels_whole(browser: Any) -> None:
+    from selenium.webdriver.support.wait import WebDriverWait
+
+    with rendering.window(browser, (390, 844)):
+        WebDriverWait(browser, 30).until(lambda _: browser.execute_script("return innerWidth") == 390)
+        browser.execute_script("viewer.fitAgain(); viewer.plots.resize(); viewer.render()")
+        assert browser.execute_script(screens.OUTSIDE) == []
+        lost = browser.execute_script(
+            """
+            return [...document.querySelectorAll(".legend")].flatMap((legend) => {
+              const whole = legend.getBoundingClientRect(), inside = ({ right, bottom }) => right <= whole.right + 1 && bottom <= whole.bottom + 1;
+              return [...legend.children].filter((one) => !inside(one.getBoundingClientRect())).map((one) => one.textContent);
+            });
+            """
+        )
+        assert lost == []
+    browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 
 @pytest.mark.slow
