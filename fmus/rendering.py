@@ -12,6 +12,8 @@ import time
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+import numpy as np
+
 from mbfmu.animation import animate
 from mbfmu.errors import MbfmuError
 from mbfmu.modeling import Assembly
@@ -20,8 +22,10 @@ from mbfmu.modeling import Assembly
 SIZE = (640, 400)
 #: Where in its experiment a picture shows a mechanism.
 MOMENT = 0.4
-#: Colours of a picture: few, so that it stays small.
-_COLOURS = 48
+#: Colours of a picture, of its ground and sky and of what stands there: few, so that it stays small.
+_COLOURS = (24, 56)
+#: What is ground or sky: as grey, and as bright (0 to 255).
+_GREY, _BRIGHT = 40, 150
 #: Of small pictures that move: pixels, how many there are over the experiment, and the time of each [ms].
 _CLIP_SIZE, _CLIP_COUNT, _CLIP_PAUSE = (320, 200), 24, 110
 #: Of the site's card, as those who show it ask for it.
@@ -49,6 +53,7 @@ _PICTURE = """
 viewer.show(viewer.start + arguments[0] * (viewer.end - viewer.start));
 viewer.controls.update();
 viewer.render();
+viewer.renderer.getContext().readPixels(0, 0, 1, 1, 6408, 5121, new Uint8Array(4)); // waits until all is drawn
 return viewer.renderer.domElement.toDataURL("image/png");
 """
 
@@ -125,6 +130,9 @@ def frames(browser: Any, assembly: Assembly, moments: Sequence[float]) -> list[A
         found = []
         for moment in moments:
             url = browser.execute_script(_PICTURE, moment)
+            # the first of a page may be drawn in parts: until two are the same
+            while not found and (again := browser.execute_script(_PICTURE, moment)) != url:
+                url = again
             found.append(Image.open(io.BytesIO(base64.b64decode(url.partition(",")[2]))).convert("RGB"))
         return found
 
@@ -145,7 +153,19 @@ def save_picture(browser: Any, assembly: Assembly, path: pathlib.Path) -> pathli
 
 
 def _save_still(picture: Any, path: pathlib.Path) -> pathlib.Path:
-    picture.quantize(_COLOURS, kmeans=2).save(path, optimize=True)
+    """Few colours of its own for what is small beside ground and sky: thin axes would else lose theirs."""
+    from PIL import Image
+
+    values = np.asarray(picture).astype(int)
+    is_thing = (np.ptp(values, axis=2) > _GREY) | (values.min(axis=2) < _BRIGHT)
+    colours: list[int] = []
+    for part, count in zip((values[~is_thing], values[is_thing]), _COLOURS, strict=True):
+        if len(part):
+            few = Image.fromarray(part[None].astype(np.uint8)).quantize(count, kmeans=2)
+            colours += (few.getpalette() or [])[: 3 * count]
+    palette = Image.new("P", (1, 1))
+    palette.putpalette(colours + colours[-3:] * (256 - len(colours) // 3))
+    picture.quantize(palette=palette, dither=Image.Dither.NONE).save(path, optimize=True)
     return path
 
 

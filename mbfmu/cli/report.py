@@ -111,9 +111,9 @@ def _noise(result: Result) -> dict[str, float]:
 def noise_of(sizes: Mapping[str, float], units: Mapping[str, str]) -> dict[str, float]:
     """Below what a number says nothing, by variable: beside lengths of metres, 1e-17 m are 0."""
     largest: dict[str, float] = {}
-    for name, size in sizes.items():
+    for name, value in sizes.items():
         unit = units.get(name, name)
-        largest[unit] = max(largest.get(unit, 0.0), abs(size))
+        largest[unit] = max(largest.get(unit, 0.0), abs(value))
     return {name: _ROUNDING * largest[units.get(name, name)] for name in sizes}
 
 

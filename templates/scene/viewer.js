@@ -24,6 +24,7 @@ let model; // what the page is told of it
 const SPEEDS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10];
 const FILL = 0.9; // of the free view that bounds take
 const PRECISE = 2000; // points up to which a mesh is measured by them
+const FAR = 6; // times its size is the way of what travels far; twice that with what stands there
 const WORLD = 4; // times as large as what moves may be what is seen with the World's axes
 const FIRST_LOOK = new Vector3(0.62, 0.42, 1);
 const TINTS = ["#d0663b", "#2f8a97", "#8c5fb0"]; // of the second, third ... run where all are in one view
@@ -349,6 +350,7 @@ class Viewer {
       for (const [{ position, scale }, head] of this.stage.labels) boxes.get(head).union(new Box3().setFromCenterAndSize(position, scale));
     }
     this.show(this.start);
+    this.ways = boxes;
     const seen = [...boxes].filter(([, box]) => !box.isEmpty()), all = seen.map(([, box]) => box);
     const own = seen.filter(([mesh]) => mesh.userData.kind !== "World").map(([, box]) => box);
     if (!all.length) all.push(new Box3(new Vector3(-1, -1, -1), new Vector3(1, 1, 1)));
@@ -358,10 +360,13 @@ class Viewer {
 
   // What travels far is followed by the camera: seen whole, its way would hide what moves on it.
   goAlong() {
-    const moving = this.meshes.filter(({ userData: { kind, run } }) => kind !== "World" && !run), now = this.boxOf(moving);
+    const own = this.meshes.filter(({ userData: { kind, run } }) => kind !== "World" && !run);
+    const moves = (mesh) => !this.ways.get(mesh).isEmpty() && sizeOf(this.ways.get(mesh)) > 1.001 * sizeOf(this.boxOf([mesh]));
+    const isOnTheWay = own.filter(moves), stands = isOnTheWay.length && isOnTheWay.length < own.length; // as a road does
+    const moving = stands ? isOnTheWay : own, now = this.boxOf(moving);
     const size = sizeOf(now), way = sizeOf(this.bounds);
     const parts = moving.filter((mesh) => mesh.userData.kind === "Parts");
-    if (!parts.length || way < 6 * size) return;
+    if (!parts.length || way < (stands ? 2 : 1) * FAR * size) return;
     const large = (mesh) => sizeOf(this.boxOf([mesh]));
     this.goesAlong = moving; // bounds are where these are
     this.size = size;

@@ -8,6 +8,7 @@ from collections.abc import Callable
 import fmpy
 import numpy as np
 import pytest
+from PIL import Image
 
 import mbfmu
 from mbfmu.fmus import expected, live_pages, pictures
@@ -119,6 +120,9 @@ def test_rendered_pictures_are_shown_and_small() -> None:
         if readme.parent.name == path.stem:
             assert f"../../docs/images/scenes/{path.name}" in readme.read_text(encoding="utf-8")
         assert path.stat().st_size <= 48_000  # lines of the ground fill much of it
+        values = np.asarray(Image.open(path).convert("RGB")).astype(int)
+        is_thing = (np.ptp(values, axis=2) > 40) | (values.min(axis=2) < 140)
+        assert is_thing.sum() > 300, f"{path.name}: nothing but ground and sky"
     assert len(list(pictures.SCENES.iterdir())) > 20
     assert pictures.MOVING.stat().st_size <= 400_000
     assert set(live_pages.NAMES) <= set(GALLERY)

@@ -15,7 +15,7 @@ import pytest
 from scipy.interpolate import CubicSpline
 
 import mbfmu
-from mbfmu.components import BodyBox, Revolute, World, blocks, visualizers
+from mbfmu.components import BodyBox, Prismatic, Revolute, World, blocks, visualizers
 from mbfmu.dynamics.showing.scene import Scene
 from mbfmu.dynamics.system import System
 from mbfmu.errors import MbfmuError
@@ -197,7 +197,8 @@ def test_what_is_dark_shows_over_a_dark_ground(
 ) -> None:
     """Calm colours are lifted there, and are what they were in the light again; the model's own stay."""
     script = """
-    const colour = () => viewer.meshesOf("rod")[0].material.color.getHSL({}).l, start = document.documentElement.dataset.theme;
+    const colour = () => viewer.meshesOf("rod")[0].material.color.getHSL({}).l;
+    const start = document.documentElement.dataset.theme;
     const found = ["light", "dark", "light"].map((theme) => (viewer.setTheme(theme), colour()));
     viewer.setTheme(start);
     return found;
@@ -280,7 +281,8 @@ def test_curves_of_a_plot_differ_in_colour_and_values_have_lines(browser: Any) -
         const { plots } = viewer, before = [...plots.chosen];
         const of = (unit) => viewer.plots.model.variables.map((_, i) => i)
           .filter((i) => plots.unitOf(i) === unit && !before.includes(i)).slice(0, 5);
-        const [some, others] = [of("m"), of("deg")], chosen = some.flatMap((one, k) => [one, others[k]]).filter((i) => i !== undefined);
+        const [some, others] = [of("m"), of("deg")];
+        const chosen = some.flatMap((one, k) => [one, others[k]]).filter((i) => i !== undefined);
         const ticks = plots.charts.map(({ chart }) => chart.axes[1]._splits);
         chosen.forEach((i) => plots.toggle(i));
         const colours = plots.charts.map(({ lines }) => lines.map(([i]) => plots.colourOf(i)));
@@ -304,8 +306,10 @@ def test_a_narrow_window_shows_its_panels_whole(browser: Any) -> None:
         lost = browser.execute_script(
             """
             return [...document.querySelectorAll(".legend")].flatMap((legend) => {
-              const whole = legend.getBoundingClientRect(), inside = ({ right, bottom }) => right <= whole.right + 1 && bottom <= whole.bottom + 1;
-              return [...legend.children].filter((one) => !inside(one.getBoundingClientRect())).map((one) => one.textContent);
+              const whole = legend.getBoundingClientRect();
+              const inside = ({ right, bottom }) => right <= whole.right + 1 && bottom <= whole.bottom + 1;
+              const lost = [...legend.children].filter((one) => !inside(one.getBoundingClientRect()));
+              return lost.map((one) => one.textContent);
             });
             """
         )
@@ -486,6 +490,36 @@ def test_what_travels_far_stays_in_view(opened: Callable[[pathlib.Path], Any], t
         """
     )
     assert np.abs(seen).max() < 0.6, "it leaves the view"
+
+
+class OnARoad(Assembly):
+    """A box that slides along a road of a hundred metres."""
+
+    stop_time = 1.0
+
+    def __init__(self) -> None:
+        self.world = World()
+        self.road = visualizers.FixedShape(length=100.0, width=3.0, height=0.1)
+        self.slide = Prismatic(animation=False, s=Start(10.0, fixed=True), v=Start(10.0, fixed=True))
+        self.box = BodyBox(r=(2.0, 0, 0), width=1.0)
+        self.connect(self.world.frame_b, self.road.frame_a)
+        self.connect(self.world.frame_b, self.slide.frame_a)
+        self.connect(self.slide.frame_b, self.box.frame_a)
+
+
+def test_what_moves_on_a_road_is_seen(opened: Callable[[pathlib.Path], Any], tmp_path: pathlib.Path) -> None:
+    browser = opened(mbfmu.animate(OnARoad(), tmp_path / "road.html"))
+    high = browser.execute_script(
+        """
+        return [0, 1].map((time) => {
+          viewer.show(time);
+          viewer.camera.updateMatrixWorld(true);
+          const { min, max } = viewer.boxOf(viewer.meshesOf("box"));
+          return max.clone().project(viewer.camera).y - min.clone().project(viewer.camera).y;
+        });
+        """
+    )
+    assert min(high) > 0.2, "a tenth of the window"
 
 
 class Bar(Assembly):
