@@ -298,8 +298,8 @@ class Viewer {
     this.show(this.motion.now);
     this.keepInView();
     const { factor } = this.motion;
-    const isSlow = factor < 0.8 * this.speed, reached = `${Number(factor.toPrecision(2))}×`;
-    byId("factor").replaceChildren(...(isSlow ? [element("span", { className: "wide" }, "reaches "), reached] : []));
+    const isSlow = factor < 0.8 * this.speed, reaches = element("span", { className: "wide" }, "reaches ");
+    byId("factor").replaceChildren(...(isSlow ? [reaches, `${Number(factor.toPrecision(2))}×`] : []));
     if (this.motion.failed) {
       this.play(false);
       this.controlPanel.ended();
