@@ -127,7 +127,7 @@ def frames(browser: Any, assembly: Assembly, moments: Sequence[float]) -> list[A
     with tempfile.TemporaryDirectory() as folder:
         open_page(browser, animate(assembly, pathlib.Path(folder) / f"{assembly.name}.html"))
         browser.execute_script(_PREPARE)
-        found = []
+        found: list[Any] = []
         for moment in moments:
             url = browser.execute_script(_PICTURE, moment)
             # the first of a page may be drawn in parts: until two are the same
