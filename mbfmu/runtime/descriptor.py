@@ -19,6 +19,7 @@ import casadi as ca
 import numpy as np
 
 from mbfmu.runtime import contract
+from mbfmu.runtime.columns import Columns
 from mbfmu.runtime.enclosures import Enclosed
 from mbfmu.runtime.equations import Equations
 from mbfmu.runtime.references import value_references
@@ -97,6 +98,8 @@ def sizes_of(equations: Equations, tables: Mapping[str, Sequence[Any]]) -> dict[
         "nexposed": len(tables["exposed_variables"]),
         "nenclosed": len(tables["enclosed"]),
         "nenclosed_states": len(tables["enclosed_states"]),
+        "ngroups": max(tables["column_groups"], default=-1) + 1,
+        "npattern": len(tables["column_rows"]),
         "nconstants": len(tables["constants"]),
         **{f"n{kind}s": len(tables[f"{kind}_places"]) for kind in _KINDS},
         **{f"n{kind}_settables": len(tables[f"{kind}_references"]) for kind in _KINDS},
@@ -170,7 +173,7 @@ def tables_of(
     kinds, constants, strings = _tables_of_variables(variables, lengths, ninputs)
     switches = e.switch_names or tuple(f"switch {i}" for i in range(len(e.time_switches)))
     held = e.held_names or tuple(f"held value {i}" for i in range(e.nheld))
-    enclosed = Enclosed.of(e)
+    enclosed, columns = Enclosed.of(e), Columns.of(e)
     return {
         "identity": (e.name, guid),
         "experiment": (e.start_time, e.stop_time, e.tolerance, e.fixed_step),
@@ -190,6 +193,9 @@ def tables_of(
         "enclosed": enclosed.rows,
         "enclosed_kinds": enclosed.kinds,
         "enclosed_states": enclosed.states,
+        "column_groups": columns.groups,
+        "column_starts": columns.starts,
+        "column_rows": columns.rows,
         "part_rows": list(itertools.accumulate((part.rows for part in e.initial_parts), initial=0)),
         "part_columns": list(itertools.accumulate((len(part.unknowns) for part in e.initial_parts), initial=0)),
         "part_unknowns": [unknown for part in e.initial_parts for unknown in part.unknowns],

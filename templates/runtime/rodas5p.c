@@ -57,6 +57,36 @@ static const double rosenbrock_dense[3][ROSENBROCK_STAGES] = {
      -59.78993625266729, -0.15582684282751913, 4.883087185713722},
 };
 
+static int each_column(Instance *s, double t, const double *x, const double *u, const double *m)
+{
+    Direction *along = &s->tangent.along;
+    for (int j = 0; j < nx(s->model); ++j) {
+        along->x[j] = 1;
+        if (direction(s, t, x, u, m, s->step.w, along, s->tangent.dw, s->implicit.jacobian + (size_t)j * nx(s->model)))
+            return 1;
+        along->x[j] = 0;
+    }
+    return 0;
+}
+
+/* Columns that share no row come from one direction. */
+static int grouped_columns(Instance *s, double t, const double *x, const double *u, const double *m)
+{
+    int n = nx(s->model);
+    Direction *along = &s->tangent.along;
+    const int *group_of = s->tables->column_groups, *starts = s->tables->column_starts, *rows = s->tables->column_rows;
+    for (size_t i = 0; i < (size_t)n * n; ++i) s->implicit.jacobian[i] = 0;
+    for (int group = 0; group < ngroups(s->model); ++group) {
+        for (int j = 0; j < n; ++j) along->x[j] = group_of[j] == group;
+        if (direction(s, t, x, u, m, s->step.w, along, s->tangent.dw, s->implicit.drift)) return 1;
+        for (int j = 0; j < n; ++j)
+            for (int k = starts[j]; group_of[j] == group && k < starts[j + 1]; ++k)
+                s->implicit.jacobian[rows[k] + (size_t)j * n] = s->implicit.drift[rows[k]];
+    }
+    for (int j = 0; j < n; ++j) along->x[j] = 0;
+    return 0;
+}
+
 /* Jacobian of the derivatives, and their drift in time while inputs go on as they do, at the beginning of a step. */
 static Outcome linearise(Instance *s, double t, const double *x, const double *m)
 {
@@ -66,12 +96,7 @@ static Outcome linearise(Instance *s, double t, const double *x, const double *m
     if (!outcome) outcome = linearise_iterations(s, t, x, u, m, s->step.w);
     if (outcome) return outcome;
     clear_direction(s, along);
-    for (int j = 0; j < nx(s->model); ++j) {
-        along->x[j] = 1;
-        if (direction(s, t, x, u, m, s->step.w, along, s->tangent.dw, s->implicit.jacobian + (size_t)j * nx(s->model)))
-            return NOT_FINITE;
-        along->x[j] = 0;
-    }
+    if (ngroups(s->model) ? grouped_columns(s, t, x, u, m) : each_column(s, t, x, u, m)) return NOT_FINITE;
     along->t = 1;
     COPY(along->u, s->given.du, nu(s->model));
     take_delayed_rates(s, t, x, m, along->u);
