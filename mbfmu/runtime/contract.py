@@ -253,7 +253,7 @@ FUNCTIONS = {
         (*_AT, "W", "dt", "dx", "du"),
         (Result("dW", "nW"),),
         "d(b - A W) along a direction with W held; where `explicit`, dw itself. Left out where dynamics call shared "
-        "functions: then the runtime takes differences",
+        "functions and nothing switches: then the runtime takes differences",
         optional=True,
     ),
     "derivatives_tangent": Signature(

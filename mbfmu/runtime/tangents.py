@@ -3,7 +3,8 @@
 Each is a product with one direction (dt, dx, du), which costs two to three times the function itself; Jacobians of
 large systems as code would keep a C compiler busy for minutes. The accelerations are differentiated implicitly: from
 A w = b follows A dw = d(b - A w) with w held. Dynamics that call shared functions, those of large trees, are left to
-differences in the runtime: their code would grow threefold. So are those whose A has no inverse as constraints are
+differences in the runtime: their code would grow threefold; unless there are switches, for differences would step over
+them, and over bodies that touch by less than their distance. So are those whose A has no inverse as constraints are
 redundant.
 """
 
@@ -20,7 +21,8 @@ from mbfmu.runtime.equations import Equations
 
 def names_of_tangents(equations: Equations) -> tuple[str, ...]:
     """Names of the functions that `tangents` makes, in the order of the contract."""
-    among_dynamics = equations.functions["dynamics"].is_a("SXFunction") and not equations.redundancies
+    is_plain = equations.functions["dynamics"].is_a("SXFunction") or equations.nm > 0
+    among_dynamics = is_plain and not equations.redundancies
     return (
         *(["dynamics_tangent"] if among_dynamics else []),
         "derivatives_tangent",
@@ -38,11 +40,13 @@ def tangents(equations: Equations, exposed: Sequence[int]) -> dict[str, ca.Funct
 
     Returns:
         dict: `dynamics_tangent(t, x, u, P, m, W, dt, dx, du)` -> d(b - A W) with W held [nW]; where the dynamics are
-            explicit, dw itself; where they call shared functions, this function is left out. `derivatives_tangent(t, x,
+            explicit, dw itself; where they call shared functions and nothing switches, this function is left out. `derivatives_tangent(t, x,
             u, P, m, w, dt, dx, du, dw)` -> d(dx/dt) [nx]. `exposed_tangent` of the same arguments -> dy [len(exposed)].
             `iterations_tangent` of the same arguments -> dr [niterations], where there are iteration variables.
     """
-    e, functions = equations, equations.functions
+    e, functions = equations, dict(equations.functions)
+    if e.nm and not functions["dynamics"].is_a("SXFunction"):
+        functions["dynamics"] = functions["dynamics"].expand()
 
     def tangent(name: str, of: str, moving: str, make: Callable[..., Any]) -> ca.Function:
         symbol: Any = ca.SX if functions[of].is_a("SXFunction") else ca.MX
