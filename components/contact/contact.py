@@ -351,8 +351,8 @@ class ContactPair(Arrows):
             raise ModelError(f"{self.both} are two {kind}, which do not touch; give one of them another shape")
         if not self.each[0]:
             raise ModelError(
-                f"{self.both} have no contact in closed form; a Plane touches all other shapes, a Sphere all but an "
-                "Ellipsoid, Capsule, Box and ConvexMesh each other: make one of them up of such shapes"
+                f"{self.both} have no contact in closed form; a Plane and a Sphere touch all shapes, Capsule, Box and "
+                "ConvexMesh each other: make one of them up of such shapes"
             )
         count = operations(a, b)
         if count > MOST:

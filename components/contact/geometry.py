@@ -33,6 +33,9 @@ GROUND_COLOR = (160, 160, 150)
 SHORT = 1e-12
 #: Edges of a box are rounded by this part of half its least side.
 ROUNDING = 0.05
+#: Rounds in which the nearest point of an ellipsoid is found, of flat discs and needles, too, and how near the plane
+#: across its least axis it is looked for, of what lies deep inside.
+ROUNDS, INSIDE = 20, 1e-3
 
 #: Balls as (centre [m], radius [m]), resolved in the geometry's frame.
 Balls = list[tuple[Any, Any]]
@@ -335,6 +338,25 @@ class Ellipsoid(_Blocks):
     def lowest(self, n: Any) -> Balls:
         stretched = self.half * ca.mtimes(self.T, n)
         return [(-ca.mtimes(self.T.T, self.half * stretched) / ca.norm_2(stretched), 0.0)]
+
+    def distance(self, p: Any) -> tuple[Any, Any]:
+        """As of any Geometry; the nearest point of p is where x = a^2 p / (a^2 + s) has sum((x/a)^2) = 1.
+
+        The greatest such s is found from below, where the root of that sum is nearly a hyperbola in s (Hebden's
+        iteration; Eberly, Distance from a Point to an Ellipse, an Ellipsoid, or a Hyperellipsoid). A point inside that
+        is further from the surface than its least radius of curvature has no distance of its own.
+        """
+        own, squares = ca.mtimes(self.T, p), self.half**2
+        least = -(1 - INSIDE) * ca.mmin(squares)
+        s = ca.fmax(least, ca.mmax(self.half * ca.fabs(own) - squares))
+        s = ca.fmax(s, guarded_length(self.half * own, SHORT) - ca.mmax(squares))
+        for _ in range(ROUNDS):
+            parts = (self.half * own / (squares + s)) ** 2
+            total, slope = ca.sum1(parts) + SHORT**2, ca.sum1(parts / (squares + s)) + SHORT**2
+            s = ca.fmax(least, s + (ca.sqrt(total) - 1) * total / slope)
+        out = own / (squares + s)
+        length = guarded_length(out, SHORT)
+        return s * length, ca.mtimes(self.T.T, out / length)
 
     def visualize(self: Any) -> None:
         _draw_block(self, "ellipsoid", "sphere")

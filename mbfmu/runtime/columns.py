@@ -64,7 +64,8 @@ def _accelerations(e: Equations) -> scipy.sparse.csr_matrix:
         return forces
     at = np.array(e.sparsity, dtype=int).reshape(-1, 2) if e.sparsity else _nonzero(dynamics, n)
     entries = np.arange(len(e.sparsity)) if e.sparsity else at[:, 0] + n * at[:, 1]
-    of_row = scipy.sparse.csr_matrix((np.ones(len(at), dtype=int), (at[:, 0], entries)), shape=(n, dynamics.numel_out(0)))
+    shape = (n, dynamics.numel_out(0))
+    of_row = scipy.sparse.csr_matrix((np.ones(len(at), dtype=int), (at[:, 0], entries)), shape=shape)
     residuals = forces + of_row @ _depends(dynamics, 0, 1)
     joined = scipy.sparse.csr_matrix((np.ones(len(at), dtype=int), (at[:, 0], at[:, 1])), shape=(n, n))
     both = scipy.sparse.bmat([[None, joined], [joined.T, None]])

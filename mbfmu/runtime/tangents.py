@@ -40,8 +40,9 @@ def tangents(equations: Equations, exposed: Sequence[int]) -> dict[str, ca.Funct
 
     Returns:
         dict: `dynamics_tangent(t, x, u, P, m, W, dt, dx, du)` -> d(b - A W) with W held [nW]; where the dynamics are
-            explicit, dw itself; where they call shared functions and nothing switches, this function is left out. `derivatives_tangent(t, x,
-            u, P, m, w, dt, dx, du, dw)` -> d(dx/dt) [nx]. `exposed_tangent` of the same arguments -> dy [len(exposed)].
+            explicit, dw itself; where they call shared functions and nothing switches, this function is left out.
+            `derivatives_tangent(t, x, u, P, m, w, dt, dx, du, dw)` -> d(dx/dt) [nx]. `exposed_tangent` of the same
+            arguments -> dy [len(exposed)].
             `iterations_tangent` of the same arguments -> dr [niterations], where there are iteration variables.
     """
     e, functions = equations, dict(equations.functions)

@@ -144,7 +144,7 @@ def nearest(inside_a, inside_b, middles, rotations) -> float:
     return math.sqrt(best.fun)
 
 
-PAIRS = [("sphere", other) for other in ("sphere", "capsule", "cylinder", "box")] + [("capsule", "capsule")]
+PAIRS = [*(("sphere", other) for other in SHAPES), ("capsule", "capsule")]
 
 
 @pytest.mark.parametrize(("one", "other"), PAIRS)
@@ -165,6 +165,24 @@ def test_gaps_of_pairs_are_the_least_distances(one: str, other: str) -> None:
         half = point.normal * point.gap / 2  # the place lies between points of both surfaces
         for inside, p, i in ((inside_a, point.place + half, 0), (inside_b, point.place - half, 1)):
             assert abs(np.min(inside(rotations[i].inv().apply(p - middles[i])))) < 1e-9, swapped
+
+
+@pytest.mark.parametrize("half", [(0.1, 0.1, 0.1), (0.1, 0.05, 0.02), (1.0, 0.01, 0.01), (1.0, 0.3, 0.01)])
+def test_the_distance_from_an_ellipsoid_is_that_along_its_normal(half: tuple[float, float, float]) -> None:
+    """Of points over and just below the surface of balls, needles and discs, with a gradient that is exact."""
+    p, shape = ca.SX.sym("p", 3), Ellipsoid(**dict(zip(("length", "width", "height"), 2 * np.array(half), strict=True)))
+    distance, slope = shape.distance(p)
+    sizes = [shape.symbol(name) for name in ("length", "width", "height")]
+    function = ca.Function("distance", [p, *sizes], [distance, slope, ca.gradient(distance, p)])
+    rng = np.random.default_rng(2)
+    for away in [-1e-5, 0.0, 1e-4, 1e-2, 1.0, 10.0] * 5:
+        direction = rng.normal(size=3)
+        direction /= np.linalg.norm(direction)
+        normal = direction / half / np.linalg.norm(direction / half)
+        found, along, gradient = (np.ravel(v) for v in function(half * direction + away * normal, *2 * np.array(half)))
+        assert found[0] == pytest.approx(away, rel=1e-9, abs=1e-12)
+        np.testing.assert_allclose(along, normal, atol=1e-9)
+        np.testing.assert_allclose(gradient, normal, atol=1e-9)
 
 
 @pytest.mark.parametrize("name", SHAPES)

@@ -93,7 +93,8 @@ class Row(Assembly):
         self.world, self.ground = World(g=G, n=(0, 0, -1)), Plane()
         self.connect(self.world.frame_b, self.ground.frame_a)
         for i in range(count):
-            body = self.add(f"body{i}", free_body(1.0, (4e-3,) * 3, (0.201 * i, 0.0, 0.1 - SHALLOW), v=(-closing * i, 0, 0)))
+            place = (0.201 * i, 0.0, 0.1 - SHALLOW)
+            body = self.add(f"body{i}", free_body(1.0, (4e-3,) * 3, place, v=(-closing * i, 0, 0)))
             ball = self.add(f"ball{i}", Sphere(radius=0.1))
             self.connect(body.frame_a, ball.frame_a)
             law = {"c": STIFF, "d": 10.0}
