@@ -67,9 +67,8 @@ def _accelerations(e: Equations) -> scipy.sparse.csr_matrix:
     shape = (n, dynamics.numel_out(0))
     of_row = scipy.sparse.csr_matrix((np.ones(len(at), dtype=int), (at[:, 0], entries)), shape=shape)
     residuals = forces + of_row @ _depends(dynamics, 0, 1)
-    joined = scipy.sparse.csr_matrix((np.ones(len(at), dtype=int), (at[:, 0], at[:, 1])), shape=(n, n))
-    both = scipy.sparse.bmat([[None, joined], [joined.T, None]])
-    labels = scipy.sparse.csgraph.connected_components(both, directed=False)[1]
+    joined = scipy.sparse.csr_matrix((np.ones(len(at), dtype=int), (at[:, 0], n + at[:, 1])), shape=(2 * n, 2 * n))
+    labels = scipy.sparse.csgraph.connected_components(joined, directed=False)[1]
     count = labels.max() + 1
     in_row, in_column = (
         scipy.sparse.csr_matrix((np.ones(n, dtype=int), (labels[part], np.arange(n))), shape=(count, n))

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 
+import casadi as ca
 import numpy as np
 import pytest
 from test_contact_patches import CUBE
 
 import mbfmu
 from mbfmu.components import World
-from mbfmu.components.contact import Box, Contact, ConvexMesh, HeightField, Plane, Sphere
+from mbfmu.components.contact import Box, Contact, ConvexMesh, HeightField, Plane, RigidContact, Sphere
 from mbfmu.dynamics.system import System
 from mbfmu.modeling import Assembly, Component
 from mbfmu.runtime import columns
@@ -54,21 +55,30 @@ class Derivatives:
         self.tangents = tangents(self.e, ())
 
     def accelerations(self, x: np.ndarray) -> np.ndarray:
-        A, b = (np.array(value) for value in self.e.functions["dynamics"](0.0, x, self.u, self.P, self.m))
-        return (b if self.e.explicit else np.linalg.solve(A, b)).ravel()
+        _, b = self.e.functions["dynamics"](0.0, x, self.u, self.P, self.m)
+        return self._solved(x, b)
+
+    def _solved(self, x: np.ndarray, b: ca.DM) -> np.ndarray:
+        """What A gives for a right-hand side."""
+        A, right = self.e.functions["dynamics"](0.0, x, self.u, self.P, self.m)[0], np.ravel(b)
+        if self.e.explicit:
+            return right
+        if self.e.sparsity:
+            rows, columns = np.array(self.e.sparsity).T
+            matrix = np.zeros((right.size, right.size))
+            matrix[rows, columns] = np.ravel(A)
+            return np.linalg.solve(matrix, right)
+        return np.linalg.solve(np.array(A), right)
 
     def rates(self, x: np.ndarray) -> np.ndarray:
         derivatives = self.e.functions["derivatives"]
-        return np.ravel(derivatives(0.0, x, self.u, self.P, self.m, self.accelerations(x)))
+        return np.ravel(derivatives(0.0, x, self.u, self.P, self.m, self.accelerations(x)[: self.e.nw]))
 
     def along(self, dx: np.ndarray) -> np.ndarray:
-        w = self.accelerations(self.x)
+        W, nw = self.accelerations(self.x), self.e.nw
         at, du = (0.0, self.x, self.u, self.P, self.m), np.zeros(self.e.nu)
-        dw = self.tangents["dynamics_tangent"](*at, w, 0.0, dx, du)
-        if not self.e.explicit:
-            A = np.array(self.e.functions["dynamics"](*at)[0])
-            dw = np.linalg.solve(A, np.array(dw))
-        return np.ravel(self.tangents["derivatives_tangent"](*at, w, 0.0, dx, du, dw))
+        dw = self._solved(self.x, self.tangents["dynamics_tangent"](*at, W, 0.0, dx, du))
+        return np.ravel(self.tangents["derivatives_tangent"](*at, W[:nw], 0.0, dx, du, dw[:nw]))
 
 
 @pytest.mark.slow
@@ -125,15 +135,8 @@ def test_derivatives_are_exact_where_equations_of_many_bodies_share_code() -> No
 def test_columns_that_share_no_row_give_the_same_jacobian(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each ball knows its two neighbours: three balls have a group of columns each; steps are the same to the bit."""
     system = System.of(Row(6, closing=0.02))
-    at, found = Derivatives(system), Columns.of(system.equations)
-    count = max(found.groups) + 1
-    assert count <= 3 * 13 < at.x.size
-    for group in range(count):
-        rows = [i for j, g in enumerate(found.groups) if g == group for i in _rows(found, j)]
-        assert len(rows) == len(set(rows))
-    for j in range(at.x.size):
-        changed = np.flatnonzero(at.along(np.eye(at.x.size)[j]))
-        assert set(changed) <= set(_rows(found, j))
+    assert max(Columns.of(system.equations).groups) < 3 * 13
+    check_columns(system)
     times, names = np.linspace(0, 0.2, 5), [f"body{i}.r_0[1]" for i in range(6)]
     implicit = dataclasses.replace(system, equations=dataclasses.replace(system.equations, solver="implicit"))
     grouped = motion(implicit, names, times, 1e-7)
@@ -146,10 +149,44 @@ def test_columns_that_share_no_row_give_the_same_jacobian(monkeypatch: pytest.Mo
     assert abs(grouped.values["body0.r_0[1]"][-1]) > 1e-4  # those behind have pushed it
 
 
+class Rigid(Assembly):
+    """Bodies beside each other, whose balls lie on a plane without giving way: accelerations and forces in one A."""
+
+    def __init__(self, count: int) -> None:
+        self.world, self.ground = World(g=G, n=(0, 0, -1)), Plane()
+        self.connect(self.world.frame_b, self.ground.frame_a)
+        for i in range(count):
+            body = self.add(f"body{i}", free_body(1.0, (4e-3, 5e-3, 6e-3), (0.3 * i, 0.0, 0.1), w=(0.1, 0.2, 0.3)))
+            ball = self.add(f"ball{i}", Sphere(radius=0.1, r=(1e-2, 0.0, 0.0)))
+            self.connect(body.frame_a, ball.frame_a)
+            self.add(f"contact{i}", RigidContact(geometry_a=f"ball{i}", geometry_b="ground"))
+
+
+@pytest.mark.slow
+def test_columns_of_a_sparse_system_hold_all_that_changes() -> None:
+    system = System.of(Rigid(3))
+    assert system.equations.sparsity
+    check_columns(system)
+
+
+def check_columns(system: System) -> None:
+    """Columns of a group share no row, and each has the rows that change along it, wherever bodies are."""
+    at, found = Derivatives(system), Columns.of(system.equations)
+    rng = np.random.default_rng(3)
+    at.x = at.x + 1e-3 * rng.normal(size=at.x.size)
+    for group in range(max(found.groups) + 1):
+        rows = [i for j, g in enumerate(found.groups) if g == group for i in _rows(found, j)]
+        assert len(rows) == len(set(rows))
+    for j in range(at.x.size):
+        change = np.abs(at.along(np.eye(at.x.size)[j]))
+        assert set(np.flatnonzero(change > 1e-12 * change.max())) <= set(_rows(found, j))
+
+
 def _rows(found: Columns, column: int) -> tuple[int, ...]:
     return found.rows[found.starts[column] : found.starts[column + 1]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["box", "mesh"])
 def test_a_body_is_found_at_rest_on_a_plane(name: str) -> None:
     """By Newton's method through its contact: it sinks in by m g over the stiffness of its corners."""
