@@ -645,7 +645,7 @@ def page() -> str:
 
 def contract_number() -> int:
     """A number that changes with the contract: a descriptor is read by the runtime that it was written for."""
-    text = repr((FORM, SIZES, FUNCTIONS, TABLES, SOLVERS, STORES, INDEX_BITS, SETTINGS, tuple(OPERATIONS)))
+    text = repr((FORM, SIZES, FUNCTIONS, TABLES, SOLVERS, STORES, _INDEX_BITS, SETTINGS, tuple(OPERATIONS)))
     return zlib.crc32(re.sub(r"meaning='[^']*'|meaning=\"[^\"]*\"", "", text).encode())
 
 
