@@ -60,7 +60,7 @@ def _accelerations(e: Equations) -> scipy.sparse.csr_matrix:
     """Which accelerations depend on which states: all of those that A joins, on what any of their rows does."""
     dynamics, n = e.functions["dynamics"], e.nW
     forces = _depends(dynamics, 1, 1)
-    if e.explicit:
+    if e.explicit or not n:
         return forces
     at = np.array(e.sparsity, dtype=int).reshape(-1, 2) if e.sparsity else _nonzero(dynamics, n)
     entries = np.arange(len(e.sparsity)) if e.sparsity else at[:, 0] + n * at[:, 1]

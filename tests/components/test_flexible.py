@@ -104,6 +104,7 @@ class Tumbling(Assembly):
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @pytest.mark.parametrize("held", ["frame_a", "frame_b", "middle"])
+@pytest.mark.slow
 def test_the_recursion_enters_a_beam_at_any_frame(held: str, monkeypatch: pytest.MonkeyPatch) -> None:
     recursive = System.of(Tumbling(held), energy=True)
     monkeypatch.setattr(accelerations, "RECURSIVE_FROM", 1000)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pathlib
+import re
 
 import pytest
 from code_blocks import code_blocks
@@ -14,10 +15,13 @@ PAGES = ("inputs", "linearize", "equilibrium", "sweep", "fit")
 
 @pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES)
-def test_the_code_runs_and_draws(page, root: pathlib.Path, tmp_path: pathlib.Path, monkeypatch) -> None:
+def test_the_code_runs_and_draws(page, root: pathlib.Path, tmp_path: pathlib.Path, monkeypatch, capsys) -> None:
     monkeypatch.chdir(tmp_path)
-    (block,) = code_blocks(root / "docs" / f"{page}.md")
-    exec(block, {})
+    path = root / "docs" / f"{page}.md"
+    exec("\n".join(code_blocks(path)), {})
+    printed = capsys.readouterr().out
+    for shown in re.findall(r"```text\n(.*?)```", path.read_text(encoding="utf-8"), re.DOTALL):
+        assert printed.endswith(shown)
     assert (tmp_path / f"{page}.png").read_bytes().startswith(b"\x89PNG")
     assert (root / "docs" / "images" / "studies" / f"{page}.png").is_file()
 

@@ -262,10 +262,8 @@ def _ties(flat: Flat, behaviours: Mapping[str, Behaviour], absolute: frozenset[s
             if not (isinstance(target, leaves.Value) and target.name in component.variables()):
                 continue
             ends = _difference(behaviour, expression)
-            if ends is None:
-                continue
             rank = _rank(component, target.name, False)
-            if rank[0] >= 2 * STATE_SELECT["prefer"]:
+            if ends is not None and rank[0] >= 2 * STATE_SELECT["prefer"]:
                 a, b = (FlangeNode(flat.nodes[(path, end)]) for end in ends)
                 yield _Tie(path, target.name, a, b, rank)
 
