@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+
 import casadi as ca
 import numpy as np
 import pytest
@@ -79,6 +81,28 @@ BAD = {
 def test_refused_with_value_and_expectation(call, message):
     with pytest.raises(ValueError, match=rf"(?s){message}"):
         call()
+
+
+#: They take arrays of the house only, or what is another library's.
+OTHERS = {"are_parallel", "from_scipy", "to_scipy", "operands"}
+FUNCTIONS = {
+    f"{module.__name__}.{name}": function
+    for module in (frames, quaternions, tm)
+    for name, function in inspect.getmembers(module, inspect.isfunction)
+    if "return" in function.__annotations__
+    and inspect.signature(function).parameters
+    and name not in OTHERS
+    and name[0] != "_"
+}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_every_function_refuses_words(name):
+    required = [
+        p.name for p in inspect.signature(FUNCTIONS[name]).parameters.values() if p.default is inspect.Parameter.empty
+    ]
+    with pytest.raises(ValueError, match=rf"^({'|'.join(required)}) = 'words': expected"):
+        FUNCTIONS[name](*["words"] * len(required))
 
 
 def test_rounding_passes():
