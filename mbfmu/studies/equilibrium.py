@@ -391,7 +391,7 @@ def _described(problem: _Problem, found: tuple[Array, Array, float], tried: int)
     stability = _stability(values, bool(indifferent))
     point = (t, x, problem.u, m)
     if problem.steady:
-        after = operating.later(mechanics, point, reduced, problem.wanted)
+        after = operating.later(mechanics, point, reduced, derivatives, problem.wanted)
         if after is None or not operating.is_invariant(derivatives.A, after[2].A):
             stability = "undetermined"
     return Equilibrium(

@@ -295,7 +295,7 @@ def linearize(
     wanted = operating.find_variables(system.name, system.variables, arguments.names(states, "states"))
     after = None
     if wanted or operating.is_steady(reduced, rates):
-        after = operating.later(mechanics, (t, x, u, m), reduced)
+        after = operating.later(mechanics, (t, x, u, m), reduced, found)
     if wanted:
         chosen = Chosen(mechanics, wanted)
         changing = None if after is None else np.abs(after[2].A - A).max(axis=0)

@@ -485,17 +485,17 @@ def later(
     mechanics: Mechanics,
     point: tuple[float, Array, Array, Array],
     reduced: Reduced,
+    found: Derivatives,
     wanted: Collection[int] = (),
 ) -> tuple[tuple[float, Array, Array, Array], Reduced, Derivatives] | None:
     """A point (t, x, u, m) a little later on a motion, and the linear model there in the same coordinates.
 
-    `reduced` was chosen with `wanted`. None where the motion, or these coordinates, do not get there.
+    `reduced` was chosen with `wanted`, `found` is the linear model at the point. None where the motion, or these
+    coordinates, do not get there.
     """
     t, x, u, m = point
     u = mechanics.complete(t, x, u, m)
-    w = mechanics.accelerations(t, x, u, m)
-    there = x + LATER * mechanics("derivatives", t, x, u, mechanics.P, m, w)[0].ravel()
-    placed = mechanics.project(t, there, u, m)
+    placed = mechanics.project(t, x + LATER * found.x_rates, u, m)
     if placed is None:
         return None
     for preferred in ({*wanted}, {*wanted, *reduced.speeds}, {*wanted, *reduced.positions}):

@@ -180,7 +180,7 @@ static void LANE(lu_factorise)(LANE(Lanes) *s, int n, V *A, I *pivots)
             most = LANE(select)(larger, size, most);
             pivot = (larger & here) | (~larger & pivot);
         }
-        s->failed |= ~((most > PIVOT_ROUNDING * before[k]) & (most <= LARGEST_PIVOT));
+        s->failed |= ~((most > PIVOT_ROUNDING * before[k]) & (most <= IMMENSE));
         pivots[k] = pivot;
         for (int i = k + 1; i < n; ++i) {
             I swaps = pivot == i;

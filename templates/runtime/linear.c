@@ -32,7 +32,7 @@ ALIGNED INNERMOST INTERNAL int lu_factorise(int n, double *A, int *pivots, doubl
                 most = fabs(column[i]);
                 pivot = i;
             }
-        if (!(most > PIVOT_ROUNDING * before[k]) || !(most <= LARGEST_PIVOT)) return k;
+        if (!(most > PIVOT_ROUNDING * before[k]) || !(most <= IMMENSE)) return k;
         pivots[k] = pivot;
         if (pivot != k) {
             /* Rows of all columns, so that the factors are in pivoted order. */

@@ -8,9 +8,6 @@
 /* What elimination leaves of a column, as a part of what it held: below this it is rounding errors, and A singular. */
 #define PIVOT_ROUNDING 1e-15
 
-/* Larger numbers are taken for infinite: their squares would be. */
-#define LARGEST_PIVOT IMMENSE
-
 /* Factorise A in place, P A = L U, right-looking; the diagonal of U is kept as reciprocals. Returns n, or
    where A is singular to working precision the column that depends on those before it: a pivot is nothing beside what its
    column held at first. `before` is scratch [n]. */
