@@ -170,6 +170,30 @@ def test_a_plant_that_is_not_linear_is_inverted():
     np.testing.assert_allclose(found, np.arcsinh(y), atol=1e-13)
 
 
+def of_order_one(model, u):
+    model.plant = blocks.FirstOrder(T=0.5, k=2.0)
+    model.connect(u, model.plant.u)
+    return model.plant.y
+
+
+def through_sinh(plant):
+    """The sought signal acts on a plant through sinh: on its derivatives, and not linearly."""
+
+    def both(model, u):
+        model.law = blocks.Sinh()
+        model.connect(u, model.law.u)
+        return plant(model, model.law.y)
+
+    return both
+
+
+def test_what_acts_on_derivatives_only_need_not_be_linear():
+    found, levels, _ = inverted(2, through_sinh(of_order_one))
+    np.testing.assert_allclose(found, np.arcsinh((0.5 * levels[1] + levels[0]) / 2), atol=1e-13)
+    found, levels, _ = inverted(3, through_sinh(drive(rotational.AngleSensor, "phi")))
+    np.testing.assert_allclose(found, np.arcsinh(2.0 * levels[2]), atol=1e-12)
+
+
 def test_a_state_space_model_is_inverted():
     """What the sought input drives is the given output: u = (y' - C A x) / C B."""
     found, (y, yd), result = inverted(2, state_space())

@@ -7,18 +7,23 @@ from __future__ import annotations
 
 import ctypes
 import pathlib
+import re
 from collections.abc import Callable, Iterator, Sequence
 
 import fmpy
 import numpy as np
 import pytest
 import random_loops
+from fmpy.fmi1 import FMICallException
 from fmpy.fmi2 import FMU2Model, FMU2Slave
 from fmpy.fmi3 import FMU3Model, FMU3Slave
-from nonlinear_models import MODELS
+from fmpy.simulation import instantiate_fmu
+from nonlinear_models import MODELS, connect_all
 
+from mbfmu.components import blocks
 from mbfmu.dynamics.system import System
 from mbfmu.export.build import build
+from mbfmu.modeling import Assembly, Component, RealInput, RealOutput, Start
 from mbfmu.validation import validate
 
 POINTS = 80
@@ -214,6 +219,52 @@ def test_a_state_taken_in_mid_run_goes_on_to_the_same_bits(instance, name, fmi):
     other.restore(saved)
     for again in (one, other):
         np.testing.assert_array_equal([again.get(*outputs), *again.run(step, 8, first=9, read=outputs)], wanted)
+
+
+class Square(Component):
+    """The square of a signal."""
+
+    u, y = RealInput("Input"), RealOutput("Output")
+
+    def equations(self) -> None:
+        self.y = self.u**2
+
+
+class Ending(Assembly):
+    """y = 0.2 + t / 10 + y^2 has a solution until t = 0.5, y = 0.5."""
+
+    def __init__(self) -> None:
+        self.ramp, self.sum = blocks.Ramp(height=0.1, duration=1.0, offset=0.2), blocks.Add()
+        self.square, self.x = Square(), blocks.FirstOrder(T=1.0, y=Start(0.0, fixed=True))
+        connect_all(self, "ramp.y - sum.u1", "square.y - sum.u2", "sum.y - square.u", "sum.y - x.u")
+
+
+@pytest.mark.parametrize("kind", ["coSimulation", "modelExchange"])
+@pytest.mark.parametrize("fmi", [2, 3])
+def test_where_no_solution_is_left_messages_name_what_is_sought_and_where_it_was(tmp_path, fmi, kind):
+    path = build(Ending(), tmp_path / "ending.fmu", fmi=fmi, target="native", equations="interpreted")
+    description, said = fmpy.read_model_description(str(path)), []
+    fmu = instantiate_fmu(
+        fmpy.extract(str(path), str(tmp_path / "fmu")), description, kind[0].upper() + kind[1:],
+        logger=lambda *arguments: said.append(str(arguments[-1])),
+    )  # fmt: skip
+    if fmi == 2:
+        fmu.setupExperiment(startTime=0.0)
+    fmu.enterInitializationMode()
+    fmu.exitInitializationMode()
+    if kind == "coSimulation":
+        go_on, arguments = fmu.doStep, (0.0, 1.0)
+    else:
+        (fmu.newDiscreteStates if fmi == 2 else fmu.updateDiscreteStates)()
+        fmu.enterContinuousTimeMode()
+        fmu.setTime(0.6)
+        go_on = fmu.getDerivatives if fmi == 2 else fmu.getContinuousStateDerivatives
+        arguments = ((ctypes.c_double * 1)(), 1)
+    with pytest.raises(FMICallException):
+        go_on(*arguments)
+    fmu.freeInstance()
+    wanted = r"equations of 'sum\.y' have no solution .* last at sum\.y = 0\.[45]"
+    assert any(re.search(wanted, text) for text in said), said
 
 
 @pytest.mark.slow

@@ -146,3 +146,17 @@ def test_whole_numbers_that_need_themselves_are_refused():
 
     with pytest.raises(ModelError, match=r"algebraic loop: s\.y.*give the whole number s\.y by itself"):
         System.of(Own())
+
+
+def test_a_loop_that_is_not_linear_does_not_say_how_long_a_delay_is():
+    """Where the past is read is asked before such a loop is solved."""
+
+    class Delayed(Feedback):
+        def __init__(self):
+            super().__init__(blocks.Sin())
+            self.delay = blocks.VariableDelay(delayMax=2.0)
+            self.connect(self.s.y, self.delay.u)
+            self.connect(self.block.y, self.delay.delayTime)
+
+    with pytest.raises(ModelError, match=r"delay.*how long a signal is delayed depends on .* loop that is not linear"):
+        System.of(Delayed())
