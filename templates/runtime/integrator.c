@@ -105,6 +105,27 @@ static int flips_at(Instance *s, const int *watched, double t)
     return flips;
 }
 
+/* How well the dense output of the step just made keeps the equations at a time within it: by how much derivatives differ,
+   over the whole step, as an error relative to the tolerance. */
+#define LEAST_DEFECT 100 /* what is less is no error of the step */
+static Outcome defect_at(Instance *s, double t, double *defect)
+{
+    double h = s->now->head.length, shift = 1e-4 * h, sum = 0;
+    double *x = s->step.stage[1], *before = s->step.stage[2], *k = s->step.stage[3];
+    *defect = 0;
+    interpolate(s, t, x);
+    Outcome outcome = right_hand_side(s, t, x, s->head.inside, s->step.inner_w, k);
+    if (outcome) return outcome;
+    interpolate(s, t - shift, before);
+    interpolate(s, t + shift, x);
+    for (int i = 0; i < nx(s->model); ++i) {
+        double e = h * ((x[i] - before[i]) / (2 * shift) - k[i]) / error_weight(s, i, s->head.x[i], s->step.next_x[i]);
+        sum += e * e;
+    }
+    if (nx(s->model)) *defect = sqrt(sum / nx(s->model));
+    return DONE;
+}
+
 /* Find the first flip of a switch on the step just made, where `watched` marks those that agreed at its begin:
    bisection and secants in turn on the dense output. All are watched, not only those that disagree at the end: one
    may cross, and cross back once another one has flipped. Returns the time just past the crossing and leaves
@@ -217,6 +238,21 @@ static int is_doubtful(const Instance *s, double begin, double past)
     return next_method(s)->implicit && past - begin < head->length / 16 && head->length > 100 * time_margin(begin);
 }
 
+/* Is the step just made wrong, since it goes far beyond the crossing at `past`? What the modes there stand for need not go
+   on smoothly: the force of a contact, a power of its depth, has no derivatives of higher orders where it ends. Stages
+   beyond it spoil the step, and its error may come out small by chance; where dense output meets the equations at the
+   crossing, it is right. Then a step that ends just behind the crossing is to be made. Steps of the implicit method damp
+   what dies away quickly, which makes a defect of any size. */
+static Outcome spoils(Instance *s, double begin, double past, double end, int *wrong)
+{
+    double defect;
+    *wrong = 0;
+    if (next_method(s)->implicit || end - past < 0.1 * (past - begin)) return DONE;
+    Outcome outcome = defect_at(s, past, &defect);
+    *wrong = !outcome && defect > LEAST_DEFECT && past - begin > 100 * time_margin(begin);
+    return outcome;
+}
+
 /* What a search for flips of switches finds: none, some, or that the step is too long to tell. */
 typedef enum { NO_EVENT, EVENT, DOUBTFUL_EVENT } Found;
 
@@ -259,9 +295,18 @@ static Outcome find_event(Instance *s, double begin, const double *x, double *en
         if (any) past = locate_crossing(s, s->search.watched, past);
         if (any && is_doubtful(s, begin, past)) {
             *found = DOUBTFUL_EVENT;
+            s->now->head.h = LEAST_GROWTH * s->now->head.length;
             return DONE;
         }
         if (past < *end) {
+            int wrong;
+            Outcome outcome = spoils(s, begin, past, *end, &wrong);
+            if (outcome) return outcome;
+            if (wrong) {
+                *found = DOUBTFUL_EVENT;
+                s->now->head.h = 1.02 * (past - begin);
+                return DONE;
+            }
             Outcome projected = states_within(s, past, s->step.next_x);
             if (projected) return projected;
             *end = past;
@@ -342,28 +387,17 @@ static int may_branch(const Instance *s)
    branches of motion cross, nothing else tells. A passage keeps the position away from them. */
 static Outcome dense_defect(Instance *s, double h, double *error)
 {
-    const double allowed = 100, shift = 1e-4 * h;
     Head *head = &s->now->head;
-    double begin = head->end, middle = begin + 0.5 * h, *x = s->step.stage[1], *before = s->step.stage[2],
-        *k = s->step.stage[3],
-        sum = 0;
+    double begin = head->end, defect;
     head->begin = begin;
     head->length = h;
     head->dense_vectors = next_method(s)->dense_vectors;
     COPY(s->head.inside, s->head.m, ndiscrete(s->model));
     Outcome outcome = next_method(s)->dense_output(s, begin, s->head.x);
     if (outcome || s->trial.passes || !may_branch(s)) return outcome;
-    interpolate(s, middle, x);
-    outcome = right_hand_side(s, middle, x, s->head.m, s->step.inner_w, k);
-    if (outcome) return outcome;
-    interpolate(s, middle - shift, before);
-    interpolate(s, middle + shift, x);
-    for (int i = 0; i < nx(s->model); ++i) {
-        double e = h * ((x[i] - before[i]) / (2 * shift) - k[i]) / error_weight(s, i, s->head.x[i], s->step.next_x[i]);
-        sum += e * e;
-    }
-    *error = fmax(*error, sqrt(sum / nx(s->model)) / allowed);
-    return DONE;
+    outcome = defect_at(s, begin + 0.5 * h, &defect);
+    *error = fmax(*error, defect / LEAST_DEFECT);
+    return outcome;
 }
 
 INTERNAL Outcome make_stages(Instance *s)
@@ -628,7 +662,6 @@ INTERNAL Outcome judge(Instance *s, Outcome outcome)
     if (outcome) return outcome;
     if (found == DOUBTFUL_EVENT) {
         now->rejections += 1;
-        head->h = LEAST_GROWTH * h;
         trial->rejected = 1;
         return DONE;
     }

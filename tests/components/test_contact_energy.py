@@ -154,3 +154,15 @@ def test_energy_never_grows(campaign: Callable[[int, int], int]) -> None:
             met += any(np.any(result[name] > 0) for name in result if ".f_n[" in name)
     assert met > 8 * deep
     assert met > 0.7 * models * number
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("seed", "stiffness"), [(53, 127867.86682380163), (58, 970956.3065745546)])
+def test_the_end_of_an_impact_does_not_spoil_its_last_step(seed: int, stiffness: float) -> None:
+    """Steps go beyond the end of contact, where the law does not go on smoothly, with an error that seems small."""
+    random = np.random.default_rng(seed)
+    model = Thrown(random)
+    (values,) = (one for one in throws(model, random, 20) if one.get("shape0_shape2.c") == pytest.approx(stiffness))
+    result = simulate(System.of(model, energy=True), interval=2e-3, start_values=values)
+    scale = float(np.max(result["energy.kinetic"])) + 1.0
+    assert np.diff(result["energy.total"]).max() < 1e-6 * scale
