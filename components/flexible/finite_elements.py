@@ -21,6 +21,10 @@ TETRAHEDRA = ("tetra", "tetra10")
 NO_VOLUME = ("vertex", "line", "line3", "triangle", "triangle6")
 #: Quadrature that is exact for products of quadratic functions on straight tetrahedra.
 ORDER = 4
+#: How far a place may be outside of an element, as on a curved surface, and yet have its stress; parts of its size.
+OUTSIDE = 0.2
+#: Elements have a place in common where it is inside each alike, up to this part of their size.
+SHARED = 1e-6
 
 
 @dataclasses.dataclass(frozen=True)
@@ -30,6 +34,12 @@ class Material:
     E: float
     nu: float
     density: float
+
+    @property
+    def lame(self) -> tuple[float, float]:
+        """Shear modulus and Lame's first parameter [Pa]."""
+        mu = self.E / (2 * (1 + self.nu))
+        return mu, 2 * mu * self.nu / (1 - 2 * self.nu)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -67,6 +77,31 @@ class Patch:
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
+class Probe:
+    """Displacements near a place, by those of all k nodes: the mean over the elements that have the place in common."""
+
+    #: How much each node's displacement counts [k], and its derivatives along x, y and z [3, k].
+    values: np.ndarray
+    gradients: np.ndarray
+
+    def displacement(self, nodes: np.ndarray) -> np.ndarray:
+        """That of the place [3, n], for those of the nodes [k, 3, n]."""
+        return np.einsum("k,kan->an", self.values, nodes)
+
+    def rotation(self, nodes: np.ndarray) -> np.ndarray:
+        """Small rotation of the place [3, n]."""
+        g = np.einsum("bk,kan->ban", self.gradients, nodes)
+        return np.array([g[1, 2] - g[2, 1], g[2, 0] - g[0, 2], g[0, 1] - g[1, 0]]) / 2
+
+    def stress(self, nodes: np.ndarray, material: Material) -> np.ndarray:
+        """Stress xx, yy, zz, xy, yz, zx of the place [6, n]."""
+        mu, lame = material.lame
+        g = np.einsum("bk,kan->ban", self.gradients, nodes)
+        both = mu * (g + g.swapaxes(0, 1)) + lame * np.einsum("aan->n", g) * np.eye(3)[:, :, None]
+        return np.array([both[a, b] for a, b in ((0, 0), (1, 1), (2, 2), (0, 1), (1, 2), (2, 0))])
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
 class FiniteElements:
     """A free body of finite elements with three displacements for each of k nodes."""
 
@@ -81,6 +116,9 @@ class FiniteElements:
     groups: Mapping[str, Patch] = dataclasses.field(default_factory=dict)
     #: Triangles of the whole surface [m, 3], as indices; none where only matrices are known.
     surface: np.ndarray = dataclasses.field(default_factory=lambda: np.zeros((0, 3), dtype=int))
+    #: Of a mesh, what tells displacements and stress at a place in its coordinates [3], and its material.
+    probe: Callable[[np.ndarray], Probe] | None = None
+    material: Material | None = None
 
     @property
     def is_mesh(self) -> bool:
@@ -165,7 +203,38 @@ def of_mesh(file: str, material: Material, scale: float) -> FiniteElements:
     groups = {name: _patch(skfem, mesh, facets) for name, facets in _groups(found, used, mesh).items()}
     boundary = mesh.facets.T[mesh.boundary_facets()]
     vertices = basis.nodal_dofs[0]
-    return FiniteElements(mass, stiffness, places, {}, groups, vertices[_outwards(mesh, boundary)])
+    probe = functools.partial(_probe, basis, scale)
+    return FiniteElements(mass, stiffness, places, {}, groups, vertices[_outwards(mesh, boundary)], probe, material)
+
+
+def _probe(basis: Any, scale: float, place: np.ndarray) -> Probe:
+    """What tells of displacements at a place in the unit of the mesh.
+
+    Raises:
+        ValueError: it is outside.
+    """
+    mesh, mapping, x = basis.mesh, basis.mapping, np.asarray(place) * scale
+    corners = mesh.p.T[mesh.t[:4].T]
+    edges = (corners[:, 1:] - corners[:, :1]).swapaxes(1, 2)
+    parts = np.linalg.solve(edges, (x - corners[:, 0])[:, :, None])[:, :, 0]
+    inside = np.minimum(parts.min(axis=1), 1 - parts.sum(axis=1))
+    best = inside.max()
+    if best < -OUTSIDE:
+        nearest = mesh.p[:, np.argmin(np.linalg.norm(mesh.p.T - x, axis=1))] / scale
+        raise ValueError(
+            f"{' '.join(f'{v:g}' for v in place)} is outside the mesh; the nearest corner of a tetrahedron is at "
+            f"{' '.join(f'{v:.6g}' for v in nearest)}, in the unit of the mesh"
+        )
+    shared = np.flatnonzero(inside > best - SHARED)
+    values, gradients = np.zeros(basis.N), np.zeros((3, basis.N))
+    for cell in shared:
+        at = mapping.invF(np.tile(x[:, None, None], (1, 1, 1)), tind=np.array([cell]))
+        inverse = mapping.invDF(at, tind=np.array([cell]))[:, :, 0, 0]
+        for k, node in enumerate(basis.element_dofs[:, cell]):
+            value, slope = basis.elem.lbasis(at[:, 0, :], k)
+            values[node] += float(np.ravel(value)[0]) / len(shared)
+            gradients[:, node] += inverse.T @ np.reshape(slope, 3) / len(shared)
+    return Probe(values, gradients)
 
 
 def _matrices(skfem: Any, basis: Any, material: Material) -> tuple[Any, Any]:
@@ -183,8 +252,7 @@ def _matrices(skfem: Any, basis: Any, material: Material) -> tuple[Any, Any]:
         """Integral of the derivatives of the row's function along a and of the column's along b."""
         return products[a, b] if a <= b else products[b, a].T
 
-    mu = material.E / (2 * (1 + material.nu))
-    lame = 2 * mu * material.nu / (1 - 2 * material.nu)
+    mu, lame = material.lame
     both = sum(product(a, a) for a in range(3))
     blocks = [
         [lame * product(a, b) + mu * product(b, a) + (mu * both if a == b else 0 * both) for b in range(3)]
@@ -249,4 +317,4 @@ def solver(K: Any) -> Callable[[np.ndarray], np.ndarray]:
     ).solve
 
 
-__all__ = ["FiniteElements", "Material", "Patch", "of_mesh", "read_mesh", "solver"]
+__all__ = ["FiniteElements", "Material", "Patch", "Probe", "of_mesh", "read_mesh", "solver"]

@@ -14,6 +14,7 @@ import casadi as ca
 import numpy as np
 
 from mbfmu.components.parts.bodies import MovingBody
+from mbfmu.errors import ModelError
 from mbfmu.frames import cross, resolve1, resolve2, skew
 from mbfmu.modeling import Coordinate, Frame_a, Parameter, Variable
 from mbfmu.modeling import types as t
@@ -173,6 +174,14 @@ class PartialFlexibleBody(MovingBody):
     frame_a = Frame_a("Frame of reference, in which displacements are small")
 
     damping = Parameter(t.Dimensionless, 0.0, "Damping ratio of each shape", min=0, tunable=True)
+    dampings = Parameter(
+        t.Dimensionless,
+        (),
+        "Damping ratios of the shapes, where they differ: one for each; none: damping for all",
+        shape=None,
+        min=0,
+        structural=True,
+    )
 
     q = Coordinate(
         t.Real,
@@ -195,6 +204,15 @@ class PartialFlexibleBody(MovingBody):
     def flexibility(self) -> Flexibility:
         """Shapes, integrals and stiffness, from structural parameters."""
         raise NotImplementedError
+
+    def _ratios(self) -> np.ndarray:
+        ratios, count = np.ravel(self.dampings), self.flexibility().count
+        if len(ratios) != count:
+            raise ModelError(
+                f"{self.where}.dampings: has {len(ratios)} damping ratios, and the body has {count} shapes; give one "
+                "for each"
+            )
+        return ratios
 
     @property
     def coordinates(self) -> Any:
@@ -220,7 +238,8 @@ class PartialFlexibleBody(MovingBody):
         if body.count:
             self.qd = rates = self.der(q)
             masses = np.diag(body.integrals.mass_matrix)[: body.count]
-            losses = 2 * self.damping * (ca.DM(masses * body.frequencies) * rates)
+            ratios = self.damping if not np.size(self.dampings) else ca.DM(self._ratios())
+            losses = 2 * ratios * (ca.DM(masses * body.frequencies) * rates)
             K, stress = _sparse(body.K), _sparse(np.zeros(body.count) if body.load is None else body.load)
             if body.D is not None:
                 losses += _sparse(body.D) @ rates

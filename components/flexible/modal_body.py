@@ -15,12 +15,12 @@ import scipy
 
 from mbfmu.components.animation import BODY_COLOR, Animated, draw_sphere
 from mbfmu.components.flexible import matrix_files, sid
-from mbfmu.components.flexible.finite_elements import FiniteElements, Material, Patch, read_mesh, solver
+from mbfmu.components.flexible.finite_elements import FiniteElements, Material, Patch, Probe, read_mesh, solver
 from mbfmu.components.flexible.floating_frame import Flexibility, Integrals, PartialFlexibleBody, quadratic
 from mbfmu.components.flexible.outlines import Outline, outline
 from mbfmu.errors import ModelError
 from mbfmu.frames import Orientation, axes_rotations
-from mbfmu.modeling import Final, Frames, Parameter
+from mbfmu.modeling import Final, Frames, Parameter, Variable
 from mbfmu.modeling import types as t
 
 #: Entries that make a matrix unsymmetric, relative to its largest.
@@ -30,18 +30,21 @@ RIGID = 1e-6
 #: Mass below which units are asked about [kg]: mm and t make 1e-9 kg of a gram-scale part's density.
 SMALL_MASS = 1e-6
 
+#: Below this von Mises' equivalent is rounded off, whose root has no derivative at 0 [Pa].
+SMALL_STRESS = 1e-6
 #: Frequencies of the free body that are shown: six of rigid motions, and six more.
 FREE = 12
 
 _Text = t.Type("FileName", "String")
+Stress = t.Type("Stress", unit="Pa")
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Reduced:
-    """A body of finite elements with few shapes, and its interfaces."""
+    """A body of finite elements with few shapes, its interfaces, and then places that are looked at."""
 
     flexibility: Flexibility
-    #: Place of each interface [k, 3], its displacement and small rotation by each shape [k, 3, n].
+    #: Place of each [k, 3], its displacement and small rotation by each shape [k, 3, n].
     places: np.ndarray
     displacements: np.ndarray
     rotations: np.ndarray
@@ -49,14 +52,23 @@ class Reduced:
     seconds: np.ndarray | None = None
     #: What is drawn of it, where its surface is known.
     outline: Outline | None = None
+    #: Stress of the last places: without deformation [j, 6], and by each shape [j, 6, n].
+    stress: tuple[np.ndarray, np.ndarray] | None = None
 
     def moved(self, k: int, q: Any) -> tuple[Any, Any]:
-        """Displacement and small rotation of interface k for coordinates q."""
+        """Displacement and small rotation of place k for coordinates q."""
         u, turn = (ca.SX(ca.DM(part[k])) @ q for part in (self.displacements, self.rotations))
         if self.seconds is not None:
             more = ca.vertcat(*(quadratic(one, q) for one in self.seconds[k]))
             u, turn = u + more[:3], turn + more[3:]
         return ca.densify(u), ca.densify(turn)
+
+
+def von_mises(sigma: Any) -> Any:
+    """Von Mises' equivalent of stress xx, yy, zz, xy, yz, zx; its derivative is 0 without stress."""
+    x, y, z, xy, yz, zx = ca.vertsplit(sigma)
+    square = ((x - y) ** 2 + (y - z) ** 2 + (z - x) ** 2) / 2 + 3 * (xy**2 + yz**2 + zx**2)
+    return ca.sqrt(square + SMALL_STRESS**2) - SMALL_STRESS
 
 
 def interfaces(text: str) -> tuple[tuple[str, ...], ...]:
@@ -86,10 +98,20 @@ def _file(where: str, file: str, read: Any) -> Any:
         raise ModelError(f"{where} = {file!r}: cannot be read: {error}") from error
 
 
+@dataclasses.dataclass(frozen=True)
+class Asked:
+    """What is asked of a body: words for each place."""
+
+    #: Nodes, or the name of a surface, of each interface.
+    attached: tuple[tuple[str, ...], ...] = ()
+    #: Where displacements and stress are told.
+    displacements: tuple[tuple[str, ...], ...] = ()
+    stress: tuple[tuple[str, ...], ...] = ()
+
+
 def reduced(
-    where: str, body: FiniteElements, held: tuple[tuple[str, ...], ...], attached: tuple[tuple[str, ...], ...],
-    modes: int, f_max: float,
-) -> Reduced:  # fmt: skip
+    where: str, body: FiniteElements, held: tuple[tuple[str, ...], ...], asked: Asked, modes: int, f_max: float
+) -> Reduced:
     """Reduce a body of finite elements with three displacements for each node.
 
     Shapes are deflections by a force and a torque along each axis at each interface, and the lowest modes, with the
@@ -99,7 +121,7 @@ def reduced(
         where: how messages call the body.
         body: its matrices and nodes, in the directions of frame_a.
         held: nodes that move with frame_a, or names of surfaces; their mean is its origin.
-        attached: nodes, or the name of a surface, of each interface.
+        asked: interfaces, and places that are looked at.
         modes: number of modes.
         f_max: modes above this frequency are left out [Hz].
 
@@ -123,9 +145,10 @@ def reduced(
                 "matrix, or `symmetric` into the head of its lower half"
             )
     patches: dict[str, list[Patch]] = {}
-    for name, asked in (("held", held), ("attached", attached)):
+    displacements, stress = _looked_at(where, body, asked)
+    for name, given in (("held", held), ("attached", asked.attached)):
         try:
-            patches[name] = [body.patch(words) for words in asked]
+            patches[name] = [body.patch(words) for words in given]
         except ValueError as error:
             raise ModelError(f"{where}.{name}: {error}") from None
     standing = np.unique(np.concatenate([np.zeros(0, dtype=int), *(patch.nodes for patch in patches["held"])]))
@@ -215,37 +238,102 @@ def reduced(
     )
     n = whole.shape[1]
     stiff = np.diag(squares * np.diag(integrals.mass_matrix))
-    moved = [spread @ whole for _, spread in ports]
+    by_node = whole.reshape(-1, 3, n)
+    found = [(middle, *np.split(spread @ whole, 2)) for middle, spread in ports]
+    for one in (*displacements, *stress):
+        if isinstance(one, Patch):
+            found.append((one.middle(places), *np.split(one.motion(places) @ whole, 2)))
+        else:
+            found.append((one.values @ places, one.displacement(by_node), one.rotation(by_node)))
+    modes_of_stress = None
+    if stress and body.material is not None:
+        modes_of_stress = np.zeros((len(stress), 6)), np.array([one.stress(by_node, body.material) for one in stress])
     return Reduced(
         Flexibility(integrals, stiff, np.zeros((0, n, n))),
-        np.array([middle for middle, _ in ports]).reshape(-1, 3),
-        np.array([one[:3] for one in moved]).reshape(-1, 3, n),
-        np.array([one[3:] for one in moved]).reshape(-1, 3, n),
-        outline=outline(places, body.surface, whole.reshape(-1, 3, n)),
+        np.array([place for place, _, _ in found]).reshape(-1, 3),
+        np.array([u for _, u, _ in found]).reshape(-1, 3, n),
+        np.array([turn for _, _, turn in found]).reshape(-1, 3, n),
+        outline=outline(places, body.surface, by_node),
+        stress=modes_of_stress,
     )
 
 
-def of_sid(where: str, found: sid.SID, attached: tuple[tuple[str, ...], ...]) -> Reduced:
-    """The body of a SID file, with a node for each interface.
+def _looked_at(where: str, body: FiniteElements, asked: Asked) -> tuple[list[Patch | Probe], list[Probe]]:
+    """Places whose displacement is told, and those of stress.
 
     Raises:
-        ModelError: a node does not exist or has directions of its own; parts of the file contradict each other.
+        ModelError: they are outside of the body, or it knows no stress.
+    """
+    displacements: list[Patch | Probe] = []
+    for words in asked.displacements:
+        try:
+            displacements.append(_place(body, words) or body.patch(words))
+        except ValueError as error:
+            raise ModelError(f"{where}.displacementAt: {error}") from None
+    stress = []
+    for words in asked.stress:
+        if body.probe is None:
+            raise ModelError(
+                f"{where}.stressAt = {' '.join(words)!r}: matrices tell no stress; give a mesh, or a SID file whose "
+                "nodes have sigma"
+            )
+        try:
+            probe = _place(body, words)
+        except ValueError as error:
+            raise ModelError(f"{where}.stressAt: {error}") from None
+        if probe is None:
+            raise ModelError(
+                f"{where}.stressAt: {' '.join(words)!r} is no place; give x, y and z in the unit of the mesh, as in "
+                "'120 20 0; 5 0 0'"
+            )
+        stress.append(probe)
+    return displacements, stress
+
+
+def _place(body: FiniteElements, words: tuple[str, ...]) -> Probe | None:
+    """What tells of a place of a mesh; none where the words are no place."""
+    if body.probe is None or " ".join(words) in body.groups or len(words) != 3:
+        return None
+    try:
+        place = np.array([float(word) for word in words])
+    except ValueError:
+        return None
+    return body.probe(place)
+
+
+def of_sid(where: str, found: sid.SID, asked: Asked) -> Reduced:
+    """The body of a SID file, with a node for each interface and place that is looked at.
+
+    Raises:
+        ModelError: a node does not exist, has directions of its own or no stress; parts of the file contradict each
+            other.
     """
     try:
         flexibility = sid.flexibility(found)
     except ValueError as error:
         raise ModelError(f"{where}.fileName: {error}") from error
     nodes = []
-    for one in attached:
+    with_stress = [number for number, node in found.nodes.items() if "sigma" in node.parts]
+    named = (("attached", asked.attached), ("displacementAt", asked.displacements), ("stressAt", asked.stress))
+    for name, one in ((name, one) for name, given in named for one in given):
         if len(one) != 1 or not one[0].isdigit() or int(one[0]) not in found.nodes:
             raise ModelError(
-                f"{where}.attached: {' '.join(one)} is no node of the file; an interface is one of "
+                f"{where}.{name}: {' '.join(one)} is no node of the file; name one for each, of "
                 f"{', '.join(map(str, list(found.nodes)[:12]))}"
             )
         node = found.nodes[int(one[0])]
+        if name == "stressAt" and int(one[0]) not in with_stress:
+            raise ModelError(
+                f"{where}.stressAt: node {one[0]} of the file has no sigma, modes of stress; "
+                + (
+                    f"name one of {', '.join(map(str, with_stress[:12]))}"
+                    if with_stress
+                    else "write the file with them"
+                )
+            )
         if node.turned():
             raise ModelError(
-                f"{where}.attached: node {one[0]} has other directions than the body (AP), which is not taken; write "
+                f"{where}.{name}: node {one[0]} has other directions than the body (AP), which is not taken; write "
                 "the file with nodes in the directions of the body, and turn the frame by a FixedRotation"
             )
         nodes.append(node.parts)
@@ -254,7 +342,11 @@ def of_sid(where: str, found: sid.SID, attached: tuple[tuple[str, ...], ...]) ->
     seconds = (seconds + seconds.swapaxes(-1, -2)) / 2 if nodes else seconds
     u, turn = (np.array([one[name].m0 for one in nodes]).reshape(-1, 3, n) for name in ("phi", "psi"))
     places = np.array([one["origin"].m0[:, 0] for one in nodes]).reshape(-1, 3)
-    return Reduced(flexibility, places, u, turn, seconds if np.any(seconds) else None)
+    stressed = [one["sigma"] for one in nodes[len(nodes) - len(asked.stress) :]]
+    stress = (np.array([one.m0[:, 0] for one in stressed]), np.array([one.first(n)[:, 0] for one in stressed]))
+    return Reduced(
+        flexibility, places, u, turn, seconds if np.any(seconds) else None, stress=stress if stressed else None
+    )
 
 
 @functools.lru_cache(maxsize=16)
@@ -302,6 +394,16 @@ class ModalBody(Animated, PartialFlexibleBody):
     )
     f_max = Parameter(t.Frequency, 1e30, "Modes above this frequency are left out [Hz]", min=0, structural=True)
     frame = Frames("Interface", size=lambda self: len(self._attached()))
+    displacementAt = Parameter(
+        _Text,
+        "",
+        "Where displacements are told: nodes, as in '12; 57'; of a mesh places in its unit, '9 2 0', or surfaces",
+    )
+    stressAt = Parameter(
+        _Text,
+        "",
+        "Where stress is told: nodes of a SID file with sigma, or places of a mesh in its unit: '9 2 0; 5 0 0'",
+    )
     diameter = Parameter(
         t.Diameter,
         lambda self: self.world.defaultBodyDiameter,
@@ -310,10 +412,31 @@ class ModalBody(Animated, PartialFlexibleBody):
     )
     color = Parameter(t.Color, BODY_COLOR, "Color of the body", shape=3, animation=True)
     deformationScale = Parameter(t.Real, 1.0, "Displacements are drawn so many times as large", animation=True)
+    u = Variable(
+        t.Position,
+        "Displacements at displacementAt, resolved in frame_a",
+        shape=lambda self: (len(self._looks().displacements), 3),
+        when=lambda self: bool(self._looks().displacements),
+    )
+    sigma = Variable(
+        Stress,
+        "Stress xx, yy, zz, xy, yz, zx at stressAt, resolved in frame_a",
+        shape=lambda self: (len(self._looks().stress), 6),
+        when=lambda self: bool(self._looks().stress),
+    )
+    sigma_vM = Variable(
+        Stress,
+        "Von Mises' equivalent of these",
+        shape=lambda self: (len(self._looks().stress),),
+        when=lambda self: bool(self._looks().stress),
+    )
     m = Final(t.Mass, lambda self: self.flexibility().integrals.m, "Mass of the body", structural=True)
 
     def _attached(self) -> tuple[tuple[str, ...], ...]:
         return interfaces(str(self.value("attached") if not hasattr(self, "_notes") else self.attached))
+
+    def _looks(self) -> Asked:
+        return Asked(self._attached(), interfaces(str(self.displacementAt)), interfaces(str(self.stressAt)))
 
     @property
     def _called(self) -> str:
@@ -361,19 +484,19 @@ class ModalBody(Animated, PartialFlexibleBody):
 
     def reduction(self) -> Reduced:
         """Its shapes."""
-        files, attached = self._files(), self._attached()
+        files, asked = self._files(), self._looks()
         held = interfaces(str(self.held))
         material = (self.E, self.nu, self.density, self.meshUnit) if "meshFile" in files else ()
         paths = [pathlib.Path(matrix_files.path(file)) for file in files.values()]
         times = tuple((path.stat().st_mtime if path.exists() else 0.0) for path in paths)
-        key = (*files.values(), times, attached, held, self.nModes, self.f_max, material)
+        key = (*files.values(), times, asked, held, self.nModes, self.f_max, material)
         if key not in _REDUCED:
             if "fileName" in files:
                 found = _file(f"{self._called}.fileName", self.fileName, _read_sid)
-                _REDUCED[key] = of_sid(self._called, found, attached)
+                _REDUCED[key] = of_sid(self._called, found, asked)
             else:
                 elements = self.finite_elements()
-                _REDUCED[key] = reduced(self._called, elements, held, attached, int(self.nModes), float(self.f_max))
+                _REDUCED[key] = reduced(self._called, elements, held, asked, int(self.nModes), float(self.f_max))
         return _REDUCED[key]
 
     def flexibility(self) -> Flexibility:
@@ -419,18 +542,30 @@ class ModalBody(Animated, PartialFlexibleBody):
         return sid.text(self.sid())
 
     def sid(self) -> sid.SID:
-        """What a SID file says of it, with the interfaces as nodes 1, 2 ..."""
+        """What a SID file says of it: nodes 1, 2 ... are interfaces, then displacementAt, then stressAt with stress."""
         found = self.reduction()
-        moved = zip(found.places, found.displacements, found.rotations, strict=True)
-        return sid.from_flexibility(found.flexibility, dict(enumerate(moved, 1)))
+        nodes: list[tuple[np.ndarray, ...]] = list(zip(found.places, found.displacements, found.rotations, strict=True))
+        if found.stress is not None:
+            first = len(nodes) - len(found.stress[1])
+            nodes[first:] = [(*node, stress) for node, stress in zip(nodes[first:], found.stress[1], strict=True)]
+        return sid.from_flexibility(found.flexibility, dict(enumerate(nodes, 1)))
 
     def equations(self) -> None:
         self.bend()
-        found, q = self.reduction(), self.coordinates
-        for k, place in enumerate(found.places):
+        found, q, asked = self.reduction(), self.coordinates, self._looks()
+        interfaces = len(asked.attached)
+        for k, place in enumerate(found.places[:interfaces]):
             u, turn = found.moved(k, q)
             R = axes_rotations((1, 2, 3), turn, self.der(turn))
             self.relative_motion(ca.DM(place) + u, Orientation(R.T, R.w), frame=f"frame[{k + 1}]")
+        if asked.displacements:
+            last = interfaces + len(asked.displacements)
+            self.u = ca.horzcat(*(found.moved(k, q)[0] for k in range(interfaces, last))).T
+        if found.stress is not None:
+            still, modes = found.stress
+            sigma = [ca.DM(one) + ca.SX(ca.DM(by_shape)) @ q for one, by_shape in zip(still, modes, strict=True)]
+            self.sigma = ca.horzcat(*sigma).T
+            self.sigma_vM = ca.vertcat(*map(von_mises, sigma))
 
     def visualize(self: Any) -> None:
         found, q = self.reduction(), self.coordinates
@@ -445,7 +580,7 @@ class ModalBody(Animated, PartialFlexibleBody):
         shift = ca.SX(ca.DM(integrals.S)) @ q if self.coordinates.numel() else ca.SX.zeros(3)
         center = ca.DM(integrals.first) + self.deformationScale * shift
         draw_sphere(self, "center", self.frame_a, self.diameter, self.color, ca.vertsplit(center / integrals.m))
-        for k, place in enumerate(found.places):
+        for k, place in enumerate(found.places[: len(self._attached())]):
             end = ca.DM(place) + self.deformationScale * found.moved(k, q)[0]
             self.draw_shape(
                 f"rod{k + 1}", "cylinder", self.frame_a, lengthDirection=end, length=ca.norm_2(end),

@@ -26,8 +26,10 @@ PARTS = {
     "mdCM": "3 1", "J": "3 3", "Ct": "n 3", "Cr": "n 3", "Me": "n n", "Gr": "3 3n", "Ge": "n 3n", "Oe": "n 6",
     "ksigma": "n 1", "Ke": "n n", "De": "n n",
 }  # fmt: skip
-#: The same of a node.
-NODE_PARTS = {"origin": "3 1", "phi": "3 n", "psi": "3 n", "AP": "3 3", "sigma": "6 n"}
+#: The same of a node; sigma is stress: xx, yy, zz, xy, yz, zx.
+NODE_PARTS = {"origin": "3 1", "phi": "3 n", "psi": "3 n", "AP": "3 3", "sigma": "6 1"}
+#: J as some programs write it: xx, yy, zz, xy, xz, yz.
+COLUMN = "6 1"
 LEFT_OUT = {"Gr", "ksigma", "De", "AP", "sigma"}
 #: Products of angular velocities that the columns of Oe belong to.
 PRODUCTS = ((0, 0), (1, 1), (2, 2), (0, 1), (1, 2), (0, 2))
@@ -143,6 +145,9 @@ def _expansion(lines: _Lines, name: str, where: str, shape: tuple[int, int], n: 
         key = line.split("=")[0].strip()
         if key in ("order", "nrow", "ncol", "nq", "nqn", "structure"):
             head[key] = _whole(number, line)
+            if name == "J" and key == "nrow" and head[key] == 6:
+                shape = _shape(COLUMN, n)
+                m0, m1 = np.zeros(shape), np.zeros((*shape, n))
             size = {"nrow": shape[0], "ncol": shape[1]}.get(key)
             if size is not None and head[key] not in (size, 0):
                 raise ValueError(f"line {number}: {where} has {key} = {head[key]}, and {n} shapes need {size}")
@@ -174,6 +179,8 @@ def _expansion(lines: _Lines, name: str, where: str, shape: tuple[int, int], n: 
         for one in (m0, *np.moveaxis(m1, 2, 0)):
             empty = (one == 0) & (one.T != 0)
             one[empty] = one.T[empty]
+    if name == "J" and shape == _shape(COLUMN, n):
+        m0, m1 = (np.array([[v[k][0] for k in row] for row in ((0, 3, 4), (3, 1, 5), (4, 5, 2))]) for v in (m0, m1))
     return Expansion(m0, m1 if head.get("order", 0) or m1.any() else None)
 
 
@@ -291,8 +298,10 @@ def flexibility(sid: SID) -> Flexibility:
     if np.linalg.eigvalsh(Me).min() <= 0:
         raise ValueError("Me is not positive; leave out shapes that move no mass")
     size = float(np.abs(Me).max())
-    Oe = _symmetric(np.moveaxis(of["Oe"].first(n), 1, 0), "m1 of Oe", size)
-    gyroscopic = of["Ge"].m0.reshape(n, n, 3) / 2  # [i, k, c]: integral of shape k times shape i, across
+    Oe = np.moveaxis(of["Oe"].first(n), 1, 0)
+    # Of products of two rates some programs write twice what belongs to one of both: its symmetric part is the same.
+    Oe = np.concatenate([_symmetric(Oe[:3], "m1 of Oe", size), (Oe[3:] + Oe[3:].swapaxes(1, 2)) / 2])
+    gyroscopic = _gyroscopic(of["Ge"].m0) / 2  # [i, k, c]: integral of shape k times shape i, across
     N = np.zeros((3, 3, n, n))
     excess = 2 * Me + Oe[0] + Oe[1] + Oe[2]  # geometric stiffening has it alone
     for a, b, c in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
@@ -321,6 +330,13 @@ def flexibility(sid: SID) -> Flexibility:
     return Flexibility(integrals, K, bows, D, load)
 
 
+def _gyroscopic(Ge: np.ndarray) -> np.ndarray:
+    """Ge as [i, k, c] for shapes i and k and axis c, whether its columns are sorted by shapes or by axes."""
+    n = len(Ge)
+    orders = (Ge.reshape(n, n, 3), Ge.reshape(n, 3, n).swapaxes(1, 2))
+    return min(orders, key=lambda one: np.abs(one + one.swapaxes(0, 1)).max())
+
+
 def _followers(
     of: Mapping[str, Expansion], excess: np.ndarray, gyroscopic: np.ndarray, size: float, first: np.ndarray,
     second: np.ndarray,
@@ -343,13 +359,14 @@ def _followers(
 
 
 def from_flexibility(
-    body: Flexibility, nodes: Mapping[int, tuple[np.ndarray, np.ndarray, np.ndarray]], names: tuple[str, ...] = ()
+    body: Flexibility, nodes: Mapping[int, tuple[np.ndarray, ...]], names: tuple[str, ...] = ()
 ) -> SID:
     """What a SID file says of a body: all expansions to their first order.
 
     Args:
         body: the body.
-        nodes: by number, place [3], displacement and small rotation by each shape [3, n].
+        nodes: by number, place [3], displacement and small rotation by each shape [3, n]; stress by each [6, n], where
+            it is known.
         names: of the shapes.
     """
     i, n = body.integrals, body.count
@@ -400,9 +417,10 @@ def from_flexibility(
                 "phi": Expansion(u),
                 "psi": Expansion(turn),
                 "AP": Expansion(np.eye(3), _small_turns(turn)),
+                **({"sigma": Expansion(np.zeros((6, 1)), stress[0][:, None, :])} if stress else {}),
             }
         )
-        for number, (place, u, turn) in nodes.items()
+        for number, (place, u, turn, *stress) in nodes.items()
     }
     names = names or tuple(f"Eigen Mode {k} : {f / 2 / np.pi:.6g} Hz" for k, f in enumerate(body.frequencies, 1))
     return SID(i.m, names, own, parts)

@@ -336,3 +336,87 @@ def test_a_surface_with_many_points_is_drawn_with_fewer(tmp_path: pathlib.Path) 
     large = outline(body.places, body.surface, np.zeros((len(body.places), 3, 200)))
     assert large is not None
     assert large.displacements.size <= MOST_NUMBERS
+
+
+class Loaded(Assembly):
+    """A bar that a force at its end bends: its shapes start where they rest."""
+
+    def __init__(self, body: ModalBody, q: np.ndarray) -> None:
+        self.world = World(gravityType="NoGravity")
+        self.bar = body
+        self.bar.modify(q=Start(q.tolist(), fixed=True), qd=Start([0.0] * len(q), fixed=True))
+        self.connect(self.world.frame_b, self.bar.frame_a)
+
+
+@pytest.fixture(scope="module")
+def stressed(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Any], np.ndarray]:
+    """The bar with two places on its upper side and its tip, and the shapes under 1 N across at its end."""
+    file = box(tmp_path_factory.mktemp("stress") / "bar.msh", (20, 1, 2), unit=0.001)
+    given = {"meshUnit": 0.001, "nModes": 0, "stressAt": "250 20 30; 125 20 30", "displacementAt": "500 20 15"}
+    body = bar(file, **given).reduction()
+    return {"meshFile": str(file), **given}, np.linalg.solve(body.flexibility.K, body.displacements[0, 2])
+
+
+def bending_stress(x: float) -> float:
+    """M c / I of the upper side at x under 1 N."""
+    a, b, c = LENGTHS
+    return -(a - x) * c / 2 / (b * c**3 / 12)
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_stress_of_a_bent_bar_is_that_of_the_book(stressed: tuple[dict[str, Any], np.ndarray]) -> None:
+    given, q = stressed
+    model = Loaded(bar(pathlib.Path(given["meshFile"]), **{k: v for k, v in given.items() if k != "meshFile"}), q)
+    names = [f"bar.sigma[{k},{i}]" for k in (1, 2) for i in range(1, 7)]
+    found = mbfmu.simulate(model, 1e-7, interval=1e-7, outputs=[*names, "bar.sigma_vM", "bar.u"])
+    sigma = np.array([found[name][0] for name in names]).reshape(2, 6)
+    exact = np.array([bending_stress(0.25), bending_stress(0.125)])
+    assert sigma[:, 0] == pytest.approx(exact, rel=0.01)
+    assert np.abs(sigma[:, 1:]).max() < 0.02 * np.abs(exact).max()
+    by_hand = [
+        np.sqrt(1.5 * np.sum((np.array([[x, xy, zx], [xy, y, yz], [zx, yz, z]]) - (x + y + z) / 3 * np.eye(3)) ** 2))
+        for x, y, z, xy, yz, zx in sigma
+    ]
+    assert [found[f"bar.sigma_vM[{k}]"][0] for k in (1, 2)] == pytest.approx(by_hand, rel=1e-9)
+    a, b, c = LENGTHS
+    assert found["bar.u[1,3]"][0] == pytest.approx(a**3 / (3 * MATERIAL.E * b * c**3 / 12), rel=0.01)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("fmi", [2, 3])
+def test_stress_is_an_output_of_fmus_by_modes_of_a_file(
+    stressed: tuple[dict[str, Any], np.ndarray], tmp_path: pathlib.Path, fmi: int
+) -> None:
+    """The SID file has the interface as node 1, then the place of the displacement, then those of stress."""
+    import fmpy
+
+    given, q = stressed
+    source = bar(pathlib.Path(given["meshFile"]), **{k: v for k, v in given.items() if k != "meshFile"})
+    file = tmp_path / "bar.SID_FEM"
+    file.write_text(source.sid_text())
+    with pytest.raises(ModelError, match=r"stressAt: node 1 of the file has no sigma.*name one of 3, 4"):
+        ModalBody(fileName=str(file), stressAt="1").reduction()
+    model = Loaded(ModalBody(fileName=str(file), attached="1", stressAt="3; 4"), q)
+    path = mbfmu.build(model, tmp_path / "bar.fmu", fmi=fmi)
+    names = ["bar.sigma[1,1]", "bar.sigma[2,1]"] if fmi == 2 else ["bar.sigma"]
+    found = fmpy.simulate_fmu(str(path), stop_time=1e-7, output=names)
+    rows = [np.ravel(found[name][0])[0] for name in names] if fmi == 2 else np.reshape(found["bar.sigma"][0], (2, 6))[:, 0]
+    values = [float(row) for row in rows]
+    assert values == pytest.approx([bending_stress(0.25), bending_stress(0.125)], rel=0.01)
+
+
+@pytest.mark.parametrize(
+    ("modifiers", "message"),
+    [
+        ({"stressAt": "900 20 30"}, r"stressAt: 900 20 30 is outside the mesh; the nearest corner .* is at 500"),
+        ({"stressAt": "tip"}, r"stressAt: 'tip' is no place; give x, y and z in the unit of the mesh"),
+        ({"displacementAt": "foot"}, r"displacementAt: the mesh has no surface named 'foot'"),
+    ],
+)
+def test_wrong_places_are_refused(
+    stressed: tuple[dict[str, Any], np.ndarray], modifiers: dict[str, str], message: str
+) -> None:
+    given = {k: v for k, v in stressed[0].items() if k != "meshFile"}
+    with pytest.raises(ModelError, match=message):
+        bar(pathlib.Path(stressed[0]["meshFile"]), **given | modifiers).reduction()

@@ -207,8 +207,8 @@ def test_fortran_exponents_and_symmetric_matrices_are_read(file: pathlib.Path) -
 @pytest.mark.parametrize(
     ("modifiers", "message"),
     [
-        ({"attached": "7"}, "7 is no node of the file; an interface is one of 1"),
-        ({"attached": "1 2"}, "an interface is one of 1"),
+        ({"attached": "7"}, "7 is no node of the file; name one for each, of 1"),
+        ({"attached": "1 2"}, "name one for each, of 1"),
         ({"massFile": "mass.mtx"}, "give fileName, a SID file, or meshFile"),
         ({"fileName": ""}, "give fileName, a SID file, or meshFile"),
         ({"fileName": "absent.SID_FEM"}, "cannot be read"),
@@ -239,3 +239,41 @@ def test_the_command_checks_a_body_and_writes_its_file(
     assert "4.8 kg" in capsys.readouterr().out
     assert main(["flex", *sources[:2]]) == 2
     assert "give a mesh, or mass matrix, stiffness matrix and nodes, or one SID file" in capsys.readouterr().err
+
+
+def test_other_forms_of_a_file_tell_the_same_body(file: pathlib.Path) -> None:
+    """Some programs write J as a column, Ge sorted by axes, and in Oe twice what belongs to one of two rates."""
+    text = file.read_text()
+    found = sid.read(text)
+    n, parts = found.count, dict(found.parts)
+    J, Oe1 = parts["J"], parts["Oe"].first(n).copy()
+    integrals = sid.flexibility(found).integrals
+    for column, (a, b) in enumerate(sid.PRODUCTS[3:], 3):
+        Oe1[:, column] = 2 * integrals.N[a, b]
+    parts["Oe"] = sid.Expansion(parts["Oe"].m0, Oe1)
+    parts["Ge"] = sid.Expansion(parts["Ge"].m0.reshape(n, n, 3).swapaxes(1, 2).reshape(n, 3 * n))
+    at = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
+    column = sid.Expansion(np.array([[J.m0[one]] for one in at]), np.array([[J.first(n)[one]] for one in at]))
+    other = sid.text(sid.SID(found.mass, found.names, found.nodes, parts | {"J": column}))
+    assert "nrow = 6\n      ncol = 1" in other
+    again = sid.flexibility(sid.read(other)).integrals
+    for name in ("first", "second", "S", "P", "N"):
+        expected = getattr(integrals, name)
+        assert getattr(again, name) == pytest.approx(expected, abs=1e-12 * np.abs(expected).max())
+
+
+def test_each_shape_may_have_a_damping_ratio_of_its_own(file: pathlib.Path) -> None:
+    class Bar(Assembly):
+        def __init__(self, dampings: Any) -> None:
+            self.world = World(gravityType="NoGravity")
+            self.bar = ModalBody(fileName=str(file), dampings=dampings)
+            self.connect(self.world.frame_b, self.bar.frame_a)
+
+    count = ModalBody(fileName=str(file)).flexibility().count
+    ratios = np.linspace(0.01, 0.09, count)
+    values = linearize(Bar(ratios)).eigenvalues
+    values = values[values.imag > 0]
+    values = values[np.argsort(np.abs(values))]
+    assert -values.real / np.abs(values) == pytest.approx(ratios, rel=1e-6)
+    with pytest.raises(ModelError, match=rf"dampings: has 2 damping ratios, and the body has {count} shapes"):
+        linearize(Bar([0.1, 0.2]))
