@@ -48,6 +48,10 @@ def flex(
     unit: Annotated[
         float, typer.Option(metavar="M", min=1e-12, help="Length of the unit of a mesh: 0.001 of one in mm.")
     ] = 1.0,
+    stress_at: Annotated[
+        str,
+        typer.Option(metavar="PLACES", help="Places whose stress the file tells, in the unit of a mesh: '120 20 0'."),
+    ] = "",
     modes: Annotated[int, typer.Option(metavar="N", min=0, help="Number of modes beside deflections by loads.")] = 6,
     highest: Annotated[float | None, typer.Option("--f-max", metavar="HZ", help="Modes above are left out.")] = None,
     output: Annotated[
@@ -73,7 +77,7 @@ def flex(
     with printing.working("Reducing the body"):
         from mbfmu.modeling.registry import component_classes
 
-        given: dict[str, Any] = {"held": held, "attached": attach, "nModes": modes}
+        given: dict[str, Any] = {"held": held, "attached": attach, "stressAt": stress_at, "nModes": modes}
         if material is not None:
             given |= {"meshUnit": unit, **_material(material)}
         if highest is not None:
