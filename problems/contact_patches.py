@@ -1,4 +1,5 @@
-"""Bodies that touch at many points: meshes on planes, boxes on boxes, a sphere in a bowl."""
+"""Bodies that touch at many points: meshes on planes, boxes on boxes, a sphere in a bowl; ellipsoids on boxes and on
+each other."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ import numpy as np
 from scipy import special
 
 from mbfmu.components import World
-from mbfmu.components.contact import Box, Contact, ConvexMesh, HeightField, Plane, Sphere
+from mbfmu.components.contact import Box, Contact, ConvexMesh, Ellipsoid, HeightField, Plane, Sphere
 from mbfmu.components.parts import Body
 from mbfmu.dynamics import System
 from mbfmu.modeling import Assembly, Component, Start
@@ -62,6 +63,18 @@ def energy_kept(problem: str, model: Callable[[], Assembly], tolerance: float) -
 def boxes() -> Thrown:
     """A box that hits another one, corner on edge."""
     return Thrown(Box(length=0.1), Box(length=0.15, width=0.1, height=0.08))
+
+
+def ellipsoid_and_box() -> Thrown:
+    """An ellipsoid that hits a box, on an edge."""
+    return Thrown(
+        Ellipsoid(length=0.2, width=0.1, height=0.06), Box(length=0.15, width=0.1, height=0.08, rounding=0.01)
+    )
+
+
+def ellipsoids() -> Thrown:
+    """An ellipsoid that hits another one."""
+    return Thrown(Ellipsoid(length=0.2, width=0.1, height=0.06), Ellipsoid(length=0.08, width=0.15, height=0.1))
 
 
 #: Corners of a prism: two regular polygons, of 12 corners each, at this radius, and half its height [m].
@@ -236,6 +249,24 @@ PROBLEMS = (
         error=1e-6,
         model=boxes,
         **_COMMON,
+    ),
+    *(
+        Problem(
+            f"contact-{name}-energy",
+            "Ellipsoids meet",
+            CONSERVED,
+            f"change of energy over that at the start, of {what} without damping",
+            "1",
+            0.0,
+            functools.partial(energy_kept, f"contact-{name}-energy", model),
+            error=1e-6,
+            model=model,
+            **_COMMON,
+        )
+        for name, what, model in (
+            ("ellipsoid-on-box", "a tumbling ellipsoid that hits a box,", ellipsoid_and_box),
+            ("ellipsoids", "two tumbling ellipsoids that hit each other,", ellipsoids),
+        )
     ),
     *(
         Problem(

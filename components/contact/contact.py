@@ -13,7 +13,8 @@ import casadi as ca
 
 from mbfmu.components.animation import FORCE_COLOR, Animated
 from mbfmu.components.contact import laws
-from mbfmu.components.contact.geometry import Geometry, Plane
+from mbfmu.components.contact.ellipsoids import MOST_OBLONG
+from mbfmu.components.contact.geometry import Ellipsoid, Geometry, Plane
 from mbfmu.components.contact.height_field import HeightField
 from mbfmu.components.contact.pairs import (
     MOST,
@@ -22,6 +23,7 @@ from mbfmu.components.contact.pairs import (
     curvature,
     depths_of_cores,
     give,
+    is_ellipsoidal,
     is_round,
     is_rounded,
     number_of_patches,
@@ -47,7 +49,7 @@ InverseVelocity = t.Type("InverseVelocity", unit="s/m")
 RELAXATION = 1e-3
 #: How far bodies may overlap at the start, over the size of the smaller one.
 OVERLAP = 0.1
-#: How far edges may be pressed in, over what their radii are.
+#: How far edges and ellipsoids may be pressed in, over what their radii are.
 PRESSED = 0.9
 
 
@@ -319,7 +321,14 @@ class ContactPair(Arrows):
         """
         found = patches(*self.solids(view))
         assert found is not None
+        for shape in self._ellipsoids():
+            self.require(MOST_OBLONG * ca.mmin(shape.half) - ca.mmax(shape.half), _oblong(shape))
         return found
+
+    def _ellipsoids(self) -> list[Ellipsoid]:
+        """Both geometries where they are ellipsoids, which must not be too long or flat for each other."""
+        found = [shape for shape in (self.geometry("a"), self.geometry("b")) if isinstance(shape, Ellipsoid)]
+        return found if len(found) == 2 else []
 
     def solids(self, view: Any) -> list[Solid]:
         """Both geometries as the frames move, seen as `patches` says."""
@@ -351,9 +360,13 @@ class ContactPair(Arrows):
             raise ModelError(f"{self.both} are two {kind}, which do not touch; give one of them another shape")
         if not self.each[0]:
             raise ModelError(
-                f"{self.both} have no contact in closed form; a Plane and a Sphere touch all shapes, Capsule, Box and "
-                "ConvexMesh each other: make one of them up of such shapes"
+                f"{self.both} have no contact in closed form; a Plane and a Sphere touch all shapes, Capsule, Box, "
+                "ConvexMesh and Ellipsoid each other: make one of them up of such shapes"
             )
+        for shape in self._ellipsoids():
+            axes = [shape.value(name) for name in ("length", "width", "height")]
+            if not any(map(is_expression, axes)) and max(axes) > MOST_OBLONG * min(axes):
+                raise ModelError(_oblong(shape))
         count = operations(a, b)
         if count > MOST:
             raise ModelError(
@@ -378,6 +391,13 @@ class ContactPair(Arrows):
                 coordinates=self.f_c[i, :].T,
                 color=FORCE_COLOR,
             )
+
+
+def _oblong(shape: Geometry) -> str:
+    return (
+        f"{shape.where}: has axes of more than {MOST_OBLONG:g} : 1, whose contact with another Ellipsoid is not found; "
+        "make it rounder, or take a Capsule or a Box"
+    )
 
 
 class Contact(ContactPair, ContactLaw):
@@ -534,6 +554,19 @@ class Contact(ContactPair, ContactLaw):
                 f"{a.where} and {b.where} are pressed into each other by more than {100 * PRESSED:g} % of the radii of "
                 "their edges; give the contact a greater stiffness, make the bodies slower, or give them a greater "
                 "rounding",
+            )
+            return
+        if is_ellipsoidal(a, b):
+            least = least + PRESSED * give(a, b)
+            radii = f"{100 * PRESSED:g} % of the least radii of their surfaces"
+            self.require(
+                self.hold(self.initial, value=least),
+                f"{a.where} and {b.where} overlap at the start by {{}} m more than {radii}; start them further apart",
+            )
+            self.require(
+                least,
+                f"{a.where} and {b.where} are pressed into each other by more than {radii}; give the contact a greater "
+                "stiffness, make the bodies slower, or their edges or ends rounder",
             )
             return
         self.require(

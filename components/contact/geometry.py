@@ -49,14 +49,16 @@ Edges = list[tuple[Any, list[Any], Any]]
 class Core:
     """What a rounded convex shape is without its radius: all points no farther than that from it are the shape.
 
-    `corners` [m], (3,) each, and `edges` are resolved in the geometry's frame, counted from the middle of the shape;
-    `distance` is the signed distance of a point from the core, as that of a Geometry.
+    `corners` [m], (3,) each, and `edges` are resolved in the geometry's frame, counted from the middle of the shape, as
+    are the outward `normals` of its faces; `distance` is the signed distance of a point from the core, as that of a
+    Geometry.
     """
 
     corners: list[Any]
     edges: Edges
     radius: Any
     distance: Callable[[Any], tuple[Any, Any]]
+    normals: list[Any] = dataclasses.field(default_factory=list)
 
 
 class Geometry(Animated, PartialOneFrame_a):
@@ -316,7 +318,8 @@ class Box(_Blocks):
             across = [signs for signs in product((1, -1), repeat=3) if signs[k] == 1]
             middles = [ca.mtimes(T.T, half * ca.DM([0 if i == k else signs[i] for i in range(3)])) for signs in across]
             edges.append((T[k, :].T, middles, half[k]))
-        return Core(self._corners(half), edges, self.rounding, lambda p: self._distance(p, half))
+        normals = [sign * T[k, :].T for k in range(3) for sign in (1, -1)]
+        return Core(self._corners(half), edges, self.rounding, lambda p: self._distance(p, half), normals)
 
     def _corners(self, half: Any) -> list[Any]:
         return [ca.mtimes(self.T.T, half * ca.DM(signs)) for signs in product((1, -1), repeat=3)]
@@ -336,8 +339,20 @@ class Ellipsoid(_Blocks):
     modelica_name = "Contact.Ellipsoid"
 
     def lowest(self, n: Any) -> Balls:
-        stretched = self.half * ca.mtimes(self.T, n)
-        return [(-ca.mtimes(self.T.T, self.half * stretched) / ca.norm_2(stretched), 0.0)]
+        return [(-self.support(n), 0.0)]
+
+    def support(self, n: Any) -> Any:
+        """The point [m], (3,), that lies farthest along n; both are resolved in frame_a, about the middle."""
+        return ca.mtimes(self.T.T, self.half**2 * ca.mtimes(self.T, n)) / self.reach(n)
+
+    def reach(self, n: Any) -> Any:
+        """How far [m] it reaches from its middle along n, a unit vector resolved in frame_a."""
+        return guarded_length(self.half * ca.mtimes(self.T, n), SHORT)
+
+    @property
+    def least_radius(self) -> Any:
+        """Least radius of curvature [m]."""
+        return ca.mmin(self.half) ** 2 / ca.mmax(self.half)
 
     def distance(self, p: Any) -> tuple[Any, Any]:
         """As of any Geometry; the nearest point of p is where x = a^2 p / (a^2 + s) has sum((x/a)^2) = 1.

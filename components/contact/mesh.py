@@ -115,7 +115,8 @@ class ConvexMesh(Geometry):
             along = (shrunk.corners[j] - shrunk.corners[i]) / 2
             half = float(np.linalg.norm(along))
             edges.append((ca.DM(along / half), [ca.DM((shrunk.corners[i] + shrunk.corners[j]) / 2)], half))
-        return Core([ca.DM(corner) for corner in shrunk.corners], edges, radius, shrunk.distance)
+        corners, normals = [ca.DM(corner) for corner in shrunk.corners], [ca.DM(face.normal) for face in shrunk.faces]
+        return Core(corners, edges, radius, shrunk.distance, normals)
 
     def visualize(self: Any) -> None:
         polytope = self._component.polytope

@@ -1,9 +1,10 @@
 """Pairs of shapes, and the points at which they touch.
 
-Each gives gaps, normals and points as expressions, so that their derivatives are exact. Five cases have all of them: a
+Each gives gaps, normals and points as expressions, so that their derivatives are exact. Six cases have all of them: a
 plane and balls (corners, ends, rims) of which the other shape is the hull; a height field and such balls; a sphere and
 the signed distance of its centre from the other shape; two capsules and the nearest points of their axes; two rounded
-convex shapes: the corners of each and the core of the other, and all pairs of edges.
+convex shapes: the corners of each and the core of the other, and all pairs of edges; an ellipsoid and a rounded shape
+or another ellipsoid, where they are nearest (`ellipsoids`).
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ from typing import Any
 
 import casadi as ca
 
-from mbfmu.components.contact.geometry import SHORT, Balls, Box, Capsule, Core, Geometry, Plane, Sphere
+from mbfmu.components.contact.ellipsoids import near_core, near_ellipsoid
+from mbfmu.components.contact.geometry import SHORT, Balls, Box, Capsule, Core, Ellipsoid, Geometry, Plane, Sphere
 from mbfmu.components.contact.height_field import HeightField
 from mbfmu.components.contact.mesh import ConvexMesh
 from mbfmu.components.interfaces import guarded_length
@@ -27,6 +29,8 @@ FEW = 12
 #: About how many operations a pair may take each time that it is looked at, and how many are those of a corner on a
 #: plane, of a height of a grid, of a face or edge that a corner is near to, and of two edges.
 MOST, ON_PLANE, OF_GRID, OF_FACE, OF_EDGES = 60_000, 40, 15, 100, 90
+#: The same of an ellipsoid and a corner, of it and an edge, of a corner seen along a normal, and of two ellipsoids.
+OF_CORNER, OF_EDGE, SEEN, OF_ELLIPSOIDS = 750, 600, 6, 13_000
 
 
 @dataclasses.dataclass(frozen=True)
@@ -84,7 +88,8 @@ def patches(a: Solid, b: Solid) -> list[Patch] | None:
 
 def number_of_patches(a: Geometry, b: Geometry) -> int:
     """How many patches `patches` gives for two shapes; 0 where it knows none."""
-    if is_rounded(a, b) or isinstance(a, ConvexMesh | HeightField) or isinstance(b, ConvexMesh | HeightField):
+    meshes = ConvexMesh | HeightField
+    if is_rounded(a, b) or is_ellipsoidal(a, b) or isinstance(a, meshes) or isinstance(b, meshes):
         return _number(a, b) or _number(b, a)
     kinds = type(a), type(b)
     if kinds not in _NUMBERS:
@@ -103,7 +108,7 @@ def _number(a: Geometry, b: Geometry) -> int:
         balls = None if isinstance(a, HeightField) else a.balls()
         return 0 if balls is None else 1 if a.in_patches else len(balls)
     ends = isinstance(a, Plane | Sphere) and isinstance(b, ConvexMesh)
-    return int(ends or is_rounded(a, b))
+    return int(ends or is_rounded(a, b) or is_ellipsoidal(a, b))
 
 
 def operations(a: Geometry, b: Geometry) -> int:
@@ -115,10 +120,19 @@ def operations(a: Geometry, b: Geometry) -> int:
             return ON_PLANE * len(one.polytope.corners)
         if isinstance(one, ConvexMesh) and isinstance(other, Sphere):
             return OF_FACE * _features(one)
+    if is_ellipsoidal(a, b):
+        return sum(_beside_ellipsoid(shape) for shape in (a, b) if not isinstance(shape, Ellipsoid)) or OF_ELLIPSOIDS
     if not is_rounded(a, b):
         return 0
     (corners_a, edges_a), (corners_b, edges_b) = (_corners_and_edges(shape) for shape in (a, b))
     return OF_FACE * (corners_a * _features(b) + corners_b * _features(a)) + OF_EDGES * edges_a * edges_b
+
+
+def _beside_ellipsoid(shape: Geometry) -> int:
+    """Operations of an ellipsoid and a rounded shape."""
+    corners, edges = _corners_and_edges(shape)
+    faces = edges - corners + 2 if edges > 1 else 0
+    return OF_CORNER * corners + OF_EDGE * edges + SEEN * corners * (corners + edges + faces)
 
 
 def _features(shape: Geometry) -> int:
@@ -138,6 +152,12 @@ def is_rounded(a: Geometry, b: Geometry) -> bool:
     return isinstance(a, kinds) and isinstance(b, kinds) and not (isinstance(a, Capsule) and isinstance(b, Capsule))
 
 
+def is_ellipsoidal(a: Geometry, b: Geometry) -> bool:
+    """True for an ellipsoid and a shape that is rounded, or another ellipsoid."""
+    kinds = Box | ConvexMesh | Capsule | Ellipsoid
+    return isinstance(a, kinds) and isinstance(b, kinds) and (isinstance(a, Ellipsoid) or isinstance(b, Ellipsoid))
+
+
 def shares_friction(a: Geometry, b: Geometry) -> bool:
     """True where two shapes touch in a patch of several points."""
     ground = isinstance(a, Plane | HeightField) or isinstance(b, Plane | HeightField)
@@ -155,7 +175,21 @@ def _patches(a: Solid, b: Solid) -> list[Patch] | None:
         return [[_capsules(a, b)]]
     if is_rounded(a.geometry, b.geometry):
         return [_rounded(a, b)]
+    if is_ellipsoidal(a.geometry, b.geometry) and isinstance(a.geometry, Ellipsoid):
+        return [[_ellipsoid(a, b)]]
     return None
+
+
+def _ellipsoid(a: Solid, b: Solid) -> Point:
+    """An ellipsoid, and a rounded shape or another ellipsoid."""
+    assert isinstance(a.geometry, Ellipsoid)
+    if isinstance(b.geometry, Ellipsoid):
+        gap, out, place = near_ellipsoid(a.geometry, a.middle, a.R, b.geometry, b.middle, b.R)
+    else:
+        core = b.geometry.core
+        assert core is not None
+        gap, out, place = near_core(a.geometry, a.middle, a.R, core, b.middle, b.R)
+    return Point(gap, -out, place)
 
 
 def _in_patches(shape: Geometry, points: list[Point]) -> list[Patch]:
@@ -282,11 +316,16 @@ def depths_of_cores(a: Solid, b: Solid) -> Any:
 
 
 def give(a: Geometry, b: Geometry) -> Any:
-    """How deep [m] two rounded shapes may go into each other before their cores meet."""
-    one, other = a.core, b.core
-    assert one is not None
-    assert other is not None
-    return one.radius + other.radius
+    """How deep [m] two shapes of `is_rounded` or `is_ellipsoidal` may go into each other before their cores meet."""
+    return sum(_radius(shape) for shape in (a, b))
+
+
+def _radius(shape: Geometry) -> Any:
+    if isinstance(shape, Ellipsoid):
+        return shape.least_radius
+    core = shape.core
+    assert core is not None
+    return core.radius
 
 
 def is_round(a: Geometry, b: Geometry) -> bool:
@@ -307,6 +346,7 @@ __all__ = [
     "curvature",
     "depths_of_cores",
     "give",
+    "is_ellipsoidal",
     "is_round",
     "is_rounded",
     "number_of_patches",
