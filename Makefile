@@ -23,7 +23,7 @@ VIEWER := templates/scene/package.json $(wildcard templates/scene/*.js)
 # What editors complete constructors of components from (distribution/stubs.py), renewed when components change.
 STUBS := .venv/.stubs
 
-.PHONY: demo test core quick mutants versions lint docs fmus gallery screens live bench validation page wheel sbom compatibility \
+.PHONY: demo test core quick mutants versions lint docs fmus gallery screens live sizes bench validation page wheel sbom compatibility \
 	clean always compile_commands.json
 
 demo: $(ZIG)
@@ -78,9 +78,12 @@ gallery: $(READY)
 screens: $(ZIG)
 	$(BIN)/python -m mbfmu.fmus.screens build/screens $(SOURCES)
 
-# Live pages of some of the gallery, for the docs.
+# Live pages of some of the gallery, for the docs; sizes of all pages of the gallery, with the libraries that are there.
 live: $(ZIG)
 	$(BIN)/python -m mbfmu.fmus.live_pages build/live
+
+sizes: $(ZIG)
+	$(BIN)/python -m mbfmu.fmus.live_pages build/sizes --all
 
 bench: $(PEERS)
 	$(BIN)/python -m benchmarks

@@ -13,8 +13,8 @@ from mbfmu.fmi.variables import Scalar
 from mbfmu.runtime.contract import DESCRIPTOR_FILE
 from mbfmu.runtime.result import Result
 from mbfmu.scene.grips import Grip
-from mbfmu.scene.packing import lean
-from mbfmu.scene.page import Packed, changing_colours, page, page_model
+from mbfmu.scene.packing import lean, stored
+from mbfmu.scene.page import changing_colours, page, page_model
 from mbfmu.scene.ranges import range_of
 from mbfmu.scene.scene_file import shape_entry
 from mbfmu.scene.subject import Subject
@@ -77,8 +77,8 @@ def write_live_page(
     }
     at = np.linspace(0, result.time.size - 1, _POSES).round().astype(int)
     poses = np.array([np.asarray(result[name])[at] for name in names], dtype=np.float32).reshape(len(names), at.size).T
-    data = {"series": Packed(np.ascontiguousarray(poses).tobytes()), "glb": Packed(lean(glb)), "wasm": Packed(wasm)}
-    return page(subject.name, model, data | {"fmu": Packed(fmu.read_bytes(), as_it_is=True)})
+    series = np.ascontiguousarray(poses).tobytes()
+    return page(subject.name, model, {"series": series, "glb": lean(glb), "wasm": wasm, "fmu": stored(fmu)})
 
 
 def _settables(elements: Iterable[Scalar], subject: Subject, efforts: Mapping[str, float]) -> list[dict[str, Any]]:

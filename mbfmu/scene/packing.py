@@ -1,11 +1,16 @@
-"""Data of a page as few bytes: text that HTML leaves alone, curves in levels, glTF that gzip finds more in."""
+"""Data of a page as few bytes: LZMA as text that HTML leaves alone, curves in levels, glTF that packs well."""
 
 from __future__ import annotations
 
 import base64
+import functools
+import io
 import json
+import lzma
 import math
+import os
 import struct
+import zipfile
 from typing import Any
 
 import numpy as np
@@ -18,18 +23,41 @@ LEVELS = 2**18 - 1
 INSTANTS = 2**28
 #: Bits of a coordinate of a mesh, relative to its size, and of a normal.
 _PLACE, _NORMAL = 13, 7
+#: Of what morph targets add to a coordinate: as fine as places of what moves.
+_ADDED = 16
 #: How often differences are taken at most; bits that the factor of another row costs.
 _ORDERS, _PRICE = 5, 30
 
 
+#: What unpack.js reads; its dictionary is all that came before.
+_LZMA = [{"id": lzma.FILTER_LZMA1, "preset": 6, "lc": 3, "lp": 0, "pb": 0, "dict_size": 2**26}]
+
+
+@functools.lru_cache(maxsize=8)  # viewer and runtime are in every page
 def text_of(content: bytes) -> str:
-    """Bytes as text, five characters for four of them: base 85 (RFC 1924) without characters that HTML knows."""
-    return base64.b85encode(content).translate(_FOR_HTML).decode("ascii")
+    """Bytes as text: their number and a raw stream of LZMA, five characters for four bytes.
+
+    That is base 85 (RFC 1924) without characters that HTML knows.
+    """
+    packed = struct.pack("<I", len(content)) + lzma.compress(content, lzma.FORMAT_RAW, filters=_LZMA)
+    return base64.b85encode(packed).translate(_FOR_HTML).decode("ascii")
 
 
 def bytes_of(text: str) -> bytes:
     """What `text_of` was given."""
-    return base64.b85decode(text.encode("ascii").translate(bytes.maketrans(b",./", b"<&>")))
+    packed = base64.b85decode(text.encode("ascii").translate(bytes.maketrans(b",./", b"<&>")))
+    return lzma.decompress(packed[4:], lzma.FORMAT_RAW, filters=_LZMA)
+
+
+def stored(path: str | os.PathLike[str]) -> bytes:
+    """A ZIP archive with all its entries as they are, which pack better together than each by itself."""
+    whole = io.BytesIO()
+    with zipfile.ZipFile(path) as archive, zipfile.ZipFile(whole, "w") as found:
+        for entry in archive.infolist():
+            content = archive.read(entry)
+            entry.compress_type = zipfile.ZIP_STORED
+            found.writestr(entry, content)
+    return whole.getvalue()
 
 
 def in_levels(columns: np.ndarray, distances: np.ndarray) -> tuple[bytes, dict[str, Any]]:
@@ -98,9 +126,10 @@ def _costs(rows: np.ndarray) -> np.ndarray:
 
 
 def lean(glb: bytes) -> bytes:
-    """A glTF file whose corners and normals are as fine as a page shows them, and whose indices are differences.
+    """A glTF file whose corners and normals, as they are and as morph targets, are as fine as a page shows them.
 
-    Each index is less the one three before it, which is one in most surfaces; what reads the file sums them up.
+    Indices are differences: each is less the one three before it, which is one in most surfaces; what reads the file
+    sums them up.
     """
     (length,) = struct.unpack_from("<I", glb, 12)
     told: dict[str, Any] = json.loads(glb[20 : 20 + length])
@@ -117,9 +146,15 @@ def lean(glb: bytes) -> bytes:
         indices = array(number, np.uint16 if told["accessors"][number]["componentType"] == 5123 else np.uint32)
         indices[3:] -= indices[:-3].copy()
     for name, bits in (("POSITION", _PLACE), ("NORMAL", _NORMAL)):
-        for number in {one["attributes"][name] for one in primitives if name in one["attributes"]}:
-            values = array(number, np.float32)
-            largest = float(np.abs(values).max(initial=0.0))
+        for primitive in primitives:
+            if name not in primitive["attributes"]:
+                continue
+            own = primitive["attributes"][name]
+            added = [target[name] for target in primitive.get("targets", ()) if name in target]
+            largest = max(float(np.abs(array(number, np.float32)).max(initial=0.0)) for number in (own, *added))
             unit = 2.0 ** (np.ceil(np.log2(largest)) - bits) if largest else 1.0
-            values[:] = np.round(values / unit) * unit
+            for number in (own, *added):
+                step = unit * 2.0 ** (_PLACE - _ADDED) if name == "POSITION" and number != own else unit
+                values = array(number, np.float32)
+                values[:] = np.round(values / step) * step
     return bytes(data)

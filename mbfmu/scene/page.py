@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import gzip
 import html
 import json
 import math
@@ -62,19 +61,6 @@ def viewer() -> str:
 
 
 @dataclasses.dataclass(frozen=True)
-class Packed:
-    """Data of a page; `as_it_is`: packed already."""
-
-    content: bytes
-    as_it_is: bool = False
-
-    def text(self) -> str:
-        """As the page has it."""
-        content = self.content if self.as_it_is else gzip.compress(self.content, 9, mtime=0)
-        return text_of(content)
-
-
-@dataclasses.dataclass(frozen=True)
 class Recorded:
     """A model with its scene, and a run with all that is drawn and plotted of it."""
 
@@ -107,11 +93,11 @@ def write_page(runs: Mapping[str, Recorded], colors: str = "calm", side_by_side:
     ]
     listed, model = united(models)
     model |= {"runs": [], "side_by_side": side_by_side}
-    data: dict[str, Packed] = {}
+    data: dict[str, bytes] = {}
     for number, (name, run) in enumerate(runs.items()):
         told, packed = recording(run, [entry["name"] for entry in listed], _NUMBERS // len(runs))
         model["runs"].append({"name": name, **told})
-        data |= {f"{key}{number}": Packed(content) for key, content in packed.items()}
+        data |= {f"{key}{number}": content for key, content in packed.items()}
     return page(model["name"], model, data)
 
 
@@ -241,18 +227,20 @@ def changing_colours(subject: Subject) -> list[tuple[str, tuple[Quantity, ...]]]
     ]
 
 
-def page(title: str, model: Mapping[str, Any], data: Mapping[str, Packed]) -> str:
+def page(title: str, model: Mapping[str, Any], data: Mapping[str, bytes]) -> str:
     """Return the page with a model and other data.
 
     Raises:
         MbfmuError: the page's program is missing.
     """
-    packed = {"model": Packed(json.dumps(model, separators=(",", ":")).encode()), **data}
-    packed["viewer"] = Packed(viewer().encode())
+    parts = {"model": json.dumps(model, separators=(",", ":")).encode(), **data, "viewer": viewer().encode()}
     texts = {
         "version": html.escape(__version__),
         "title": html.escape(title),
-        "data": "\n".join(f'<script type="text/plain" id="{name}">{d.text()}</script>' for name, d in packed.items()),
+        "data": "\n".join(
+            f'<script type="text/plain" id="{name}">{text_of(content)}</script>' for name, content in parts.items()
+        ),
+        "unpack": (bundle.SOURCES / "unpack.js").read_text(encoding="utf-8"),
     }
     return string.Template((bundle.SOURCES / "page.html").read_text(encoding="utf-8")).substitute(texts)
 

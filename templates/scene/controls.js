@@ -1,6 +1,6 @@
 // What can be set of a live run: inputs by sliders and keys, parameters and start values; its log, and what can be saved.
 
-import { bytesOf, save } from "./archive.js";
+import { deflated, save, unpacked } from "./archive.js";
 import { element } from "./element.js";
 
 const byId = (id) => document.getElementById(id);
@@ -208,7 +208,7 @@ export class Controls {
     save(`${this.model.name}.csv`, this.simulation.csv(indices), "text/csv");
   }
 
-  saveFmu() {
-    save(this.model.file, bytesOf("fmu"), "application/zip");
+  async saveFmu() {
+    save(this.model.file, await deflated(unpacked("fmu")), "application/zip");
   }
 }

@@ -6,7 +6,7 @@ import {
 import { OrbitControls } from "three/addons/controls/OrbitControls.js";
 import { GLTFLoader } from "three/addons/loaders/GLTFLoader.js";
 
-import { bytesOf, fileIn, save, unpacked, whole } from "./archive.js";
+import { fileIn, save, unpacked, whole } from "./archive.js";
 import { Controls } from "./controls.js";
 import { element } from "./element.js";
 import { Gizmo } from "./gizmo.js";
@@ -789,7 +789,7 @@ class Viewer {
 
 // The scene of a run, and its meshes, which go to `meshes`.
 async function sceneOf(name, run, meshes) {
-  const glb = whole(await unpacked(name)), gltf = await new GLTFLoader().parseAsync(glb.buffer, "");
+  const glb = whole(unpacked(name)), gltf = await new GLTFLoader().parseAsync(glb.buffer, "");
   gltf.scene.traverse((object) => {
     if (!object.isMesh && !object.isLineSegments) return;
     object.material = object.material.clone(); // each can be lit up by itself
@@ -802,9 +802,9 @@ async function sceneOf(name, run, meshes) {
 }
 
 async function live(meshes) {
-  const { scene } = await sceneOf("glb", 0, meshes), numbers = await unpacked("series");
-  const fmu = bytesOf("fmu"), preview = { names: Object.keys(model.quantities), rows: new Float32Array(numbers.buffer) };
-  return [scene, await Simulation.open(model, meshes, preview, await unpacked("wasm"), await fileIn(fmu, model.descriptor))];
+  const { scene } = await sceneOf("glb", 0, meshes), numbers = unpacked("series");
+  const fmu = unpacked("fmu"), preview = { names: Object.keys(model.quantities), rows: new Float32Array(numbers.buffer) };
+  return [scene, await Simulation.open(model, meshes, preview, unpacked("wasm"), fileIn(fmu, model.descriptor))];
 }
 
 async function recorded(meshes) {
@@ -812,13 +812,13 @@ async function recorded(meshes) {
   for (const [k, run] of model.runs.entries()) {
     const gltf = await sceneOf(`glb${k}`, k, meshes);
     scenes.push(gltf.scene);
-    runs.push(await Recording.open(model, run, gltf, await unpacked(`motion${k}`), await unpacked(`series${k}`)));
+    runs.push(await Recording.open(model, run, gltf, unpacked(`motion${k}`), unpacked(`series${k}`)));
   }
   return runs.length > 1 ? [new Group().add(...scenes), new Comparison(model, runs)] : [scenes[0], runs[0]];
 }
 
 async function start() {
-  model = JSON.parse(new TextDecoder().decode(await unpacked("model")));
+  model = JSON.parse(new TextDecoder().decode(unpacked("model")));
   const isLive = "shapes" in model, meshes = [];
   document.documentElement.dataset.kind = isLive ? "live" : "recorded";
   document.documentElement.dataset.drawn = model.drawn ? "yes" : "no";

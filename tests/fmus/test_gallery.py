@@ -128,6 +128,23 @@ def test_rendered_pictures_are_shown_and_small() -> None:
     assert set(live_pages.NAMES) <= set(GALLERY)
 
 
+def test_a_page_that_is_too_large_is_an_error(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of the writer alone: what pages take is measured by `make sizes`, of all, and by tests of the largest."""
+    sizes = {True: 1_200_000, False: 600_001}
+
+    def written(model: mbfmu.Assembly, path: pathlib.Path, live: bool) -> pathlib.Path:
+        path.write_bytes(bytes(sizes[live]))
+        return path
+
+    monkeypatch.setattr(live_pages, "animate", written)
+    monkeypatch.setattr(live_pages, "assemblies", lambda: {"pendulum": GALLERY["pendulum"]})
+    assert live_pages.main([str(tmp_path), "pendulum"]) == 0
+    assert live_pages.main([str(tmp_path), "--all"]) == 1
+    assert "pendulum_recorded.html has 600 kB, more than 600 kB" in capsys.readouterr().err
+
+
 def test_the_torque_of_the_vehicle_has_a_unit(gallery_system: Callable[[str], mbfmu.System]) -> None:
     (torque,) = (v for v in gallery_system("vehicle").variables if v.causality == "input")
     assert (torque.name, torque.unit, torque.start) == ("torque", "N.m", 100.0)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 import pathlib
 import re
@@ -42,7 +41,7 @@ def model_of(page: str) -> dict[str, Any]:
     """What a page is told."""
     found = re.search(r'id="model">([^<]*)<', page)
     assert found
-    model: dict[str, Any] = json.loads(gzip.decompress(bytes_of(found[1])))
+    model: dict[str, Any] = json.loads(bytes_of(found[1]))
     return model
 
 

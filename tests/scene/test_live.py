@@ -16,9 +16,11 @@ import pytest
 
 import mbfmu
 from mbfmu.animation import _ready_platforms
+from mbfmu.components import ModalBody, World
 from mbfmu.dynamics.system import System
 from mbfmu.errors import BuildError, MbfmuError
 from mbfmu.export import native
+from mbfmu.modeling import Assembly, Start
 from mbfmu.runtime import contract
 from mbfmu.runtime.run import Run
 from mbfmu.scene.packing import bytes_of
@@ -320,6 +322,31 @@ def test_the_fmu_in_the_page_is_whole(fmu: bytes) -> None:
         assert {"modelDescription.xml", "resources/model.mbfmu", "resources/scene.json"} <= set(archive.namelist())
 
 
+def test_the_fmu_that_the_page_saves_has_what_was_built(browser: Any, fmu: bytes) -> None:
+    """Packed again as the button does it: other bytes of the archive, but the same names, dates and contents."""
+    saved = browser.execute_async_script(
+        """
+        const done = arguments[arguments.length - 1], click = HTMLAnchorElement.prototype.click;
+        let blob;
+        const create = URL.createObjectURL;
+        URL.createObjectURL = (given) => create.call(URL, (blob = given));
+        HTMLAnchorElement.prototype.click = () => {};
+        viewer.controlPanel.saveFmu().then(async () => {
+          Object.assign(HTMLAnchorElement.prototype, { click });
+          URL.createObjectURL = create;
+          done([...new Uint8Array(await blob.arrayBuffer())]);
+        });
+        """
+    )
+    with zipfile.ZipFile(io.BytesIO(bytes(saved))) as found, zipfile.ZipFile(io.BytesIO(fmu)) as built:
+        assert found.testzip() is None
+        assert [(e.filename, e.date_time, e.external_attr, e.CRC) for e in found.infolist()] == [
+            (e.filename, e.date_time, e.external_attr, e.CRC) for e in built.infolist()
+        ]
+        assert {entry.compress_type for entry in found.infolist()} == {zipfile.ZIP_DEFLATED}
+    assert len(saved) < len(fmu) / 2
+
+
 def test_without_the_runtime_for_browsers_one_line_says_what_makes_it(
     monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path
 ) -> None:
@@ -364,6 +391,49 @@ def test_an_fmu_of_fmi_3_runs_live(page: pathlib.Path, opened: Callable[[pathlib
     for name in ("revolute1.phi", "revolute2.w"):
         assert found[name] == pytest.approx(result[name][-1], abs=2e-5)
     assert live.get_log("browser") == []
+
+
+class Jelly(Assembly):
+    """A soft box from a mesh, held at one end, that swings in its two slowest shapes."""
+
+    stop_time = 1.0
+
+    def __init__(self) -> None:
+        mesh = pathlib.Path(__file__).parents[1] / "components" / "box.msh"
+        self.world = World(gravityType="NoGravity")
+        self.box = ModalBody(
+            meshFile=str(mesh), E=1e7, nu=0.3, density=1000.0, held="end", nModes=2, deformationScale=2.0,
+            q=Start([0.2, 0.1], fixed=True), qd=Start([0.0, 0.0], fixed=True),
+        )  # fmt: skip
+        self.connect(self.world.frame_b, self.box.frame_a)
+
+
+def test_a_mesh_bends_on_the_page_as_its_body_does(
+    can_live: None, opened: Callable[[pathlib.Path], Any], tmp_path: pathlib.Path
+) -> None:
+    """Corners that the page draws, morph targets and all, against displacements by the coordinates of another run."""
+    model = Jelly()
+    live = opened(mbfmu.animate(model, tmp_path / "live.html", live=True))
+    drawn = live.execute_script(
+        RUN.replace("return values();", "")
+        + """
+        viewer.restart();
+        run(0.1);
+        const mesh = viewer.meshesOf("box").find((mesh) => mesh.morphTargetInfluences);
+        const { position } = mesh.geometry.attributes, point = mesh.position.clone(), found = [];
+        for (let i = 0; i < position.count; i++) found.push(mesh.getVertexPosition(i, point).toArray());
+        return found;
+        """
+    )
+    assert live.get_log("browser") == []
+    outline = model.box.reduction().outline
+    assert outline is not None
+    result = mbfmu.simulate(model, 0.1, tolerance=1e-8, outputs=["box.q"])
+    q = np.array([result["box.q[1]"][-1], result["box.q[2]"][-1]])
+    moved = outline.points + 2.0 * outline.displacements @ q
+    np.testing.assert_allclose(drawn, moved, atol=1e-3)
+    assert np.abs(moved - outline.points).max() > 0.1
+    assert np.abs(q - (0.2, 0.1)).max() > 0.05
 
 
 def nodes(file: pathlib.Path) -> list[str]:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import pathlib
+import shutil
 import string
 import struct
+import subprocess
 from typing import Any
 
 import numpy as np
@@ -12,6 +15,7 @@ import pytest
 
 import mbfmu
 from mbfmu.dynamics.system import System
+from mbfmu.scene import bundle
 from mbfmu.scene.gltf import write_glb
 from mbfmu.scene.motion import motion
 from mbfmu.scene.packing import INSTANTS, LEVELS, bytes_of, in_levels, lean, text_of
@@ -85,6 +89,34 @@ def test_text_is_bytes_without_what_html_knows(size: int) -> None:
     assert not set(text) & set("<>&\"'\\" + string.whitespace)
 
 
+@pytest.mark.parametrize("kind", ["noise", "zeros", "text", "far", "program"])
+def test_the_page_unpacks_what_was_packed(kind: str, tmp_path: pathlib.Path) -> None:
+    """Every kind of packet of LZMA: literals, matches near and far, of all lengths, the last four distances."""
+    node = shutil.which("node")
+    if node is None:
+        pytest.skip("needs Node.js")
+    random = np.random.default_rng(1)
+    noise = random.bytes(300_000)
+    content = {
+        "noise": noise[:1000],
+        "zeros": bytes(100_000),
+        "text": b"".join(b"%d,%d;" % (i * i % 977, i % 7) for i in range(10_000)),
+        "far": noise + b"".join(noise[at : at + at % 400] for at in random.integers(0, 299_000, 500)),
+        "program": (bundle.SOURCES / "viewer.js").read_bytes(),
+    }[kind]
+    script = tmp_path / "unpack.js"
+    script.write_text(
+        f"""
+        globalThis.window = globalThis;
+        globalThis.document = {{ getElementById: () => ({{ textContent: {text_of(content)!r} }}) }};
+        {(bundle.SOURCES / "unpack.js").read_text(encoding="utf-8")}
+        process.stdout.write(unpacked("any"));
+        """,
+        encoding="utf-8",
+    )
+    assert subprocess.run([node, script], stdout=subprocess.PIPE, check=True).stdout == content
+
+
 def test_surfaces_are_those_of_the_gltf() -> None:
     system = System.of(mbfmu.load("spring_mass_system"), scene=True)
     assert system.scene is not None
@@ -109,3 +141,24 @@ def test_surfaces_are_those_of_the_gltf() -> None:
         for name, error in (("POSITION", 2.0**-13), ("NORMAL", 2.0**-7)):
             own, found = (array(one, primitive["attributes"][name], np.float32) for one in (glb, packed))
             np.testing.assert_allclose(found, own, atol=error * np.abs(own).max(), rtol=0)
+
+
+def test_what_morph_targets_add_is_as_fine_as_what_moves(tmp_path: pathlib.Path) -> None:
+    """Of few different numbers, so that they pack well, each within 3e-5 of the form's size."""
+    file = mbfmu.animate("flexible_slider_crank", tmp_path / "crank.glb", 0.02)
+    glb = file.read_bytes()
+    packed = lean(glb)
+    (length,) = struct.unpack_from("<I", glb, 12)
+    told = json.loads(glb[20 : 20 + length])
+    (form,) = [mesh["primitives"][0] for mesh in told["meshes"] if mesh["primitives"][0].get("targets")]
+
+    def array(content: bytes, number: int) -> np.ndarray:
+        view = told["bufferViews"][told["accessors"][number]["bufferView"]]
+        begin = 28 + length + view.get("byteOffset", 0)
+        return np.frombuffer(content[begin : begin + view["byteLength"]], np.float32)
+
+    size = np.abs(array(glb, form["attributes"]["POSITION"])).max()
+    for target in form["targets"]:
+        own, found = array(glb, target["POSITION"]), array(packed, target["POSITION"])
+        np.testing.assert_allclose(found, own, atol=3e-5 * size, rtol=0)
+        assert len(np.unique(found)) < len(np.unique(own))
