@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from mbfmu import cli
+from mbfmu import cli, printing
 
 FIRST = {
     "Revolute": "MultiBody.Joints.Revolute",
@@ -33,6 +33,23 @@ def test_what_is_found_first(word: str, capsys: pytest.CaptureFixture[str]) -> N
 def test_a_word_itself_goes_before_another_for_the_same(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["list", "sheave"]) == 0
     assert "IdealGear" in capsys.readouterr().out
+
+
+def test_a_terminal_shows_a_screen_of_what_is_found(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The nearest, and how many there are beside; all of it with --all, and in pipes."""
+
+    def said(*options: str) -> list[str]:
+        assert cli.main(["list", "tyre", *options]) == 0
+        return capsys.readouterr().out.splitlines()
+
+    piped = said()
+    monkeypatch.setattr(printing._Console, "is_terminal", True)
+    shown, whole = said(), said("--all")
+    assert len(piped) == len(whole) > 30
+    assert len(shown) < 24
+    assert shown[-1].endswith("more: with --all, or with another word")
 
 
 def test_a_word_inside_another_is_not_found(capsys: pytest.CaptureFixture[str]) -> None:

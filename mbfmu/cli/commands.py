@@ -639,6 +639,9 @@ def list_(
             autocompletion=completion.classes,
         ),
     ] = None,
+    everything: Annotated[
+        bool, typer.Option("--all", help="All that words find, not the nearest alone; so it is in pipes.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """List the gallery's assemblies and the classes of components, what one class declares, or what some words find."""
@@ -662,7 +665,7 @@ def list_(
     elif has(name, classes):
         show(found)
     else:
-        report.found(found)
+        report.found(found, everything)
 
 
 @app.command(epilog=example("mbfmu demo"))

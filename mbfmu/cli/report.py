@@ -304,12 +304,19 @@ def library(gallery: Mapping[str, type], classes: Mapping[str, type]) -> None:
     console.print(result)
 
 
-def found(entries: Sequence[tuple[str, type]]) -> None:
-    """Print what a search found, nearest first."""
+#: Of what a search found, a terminal shows so many: a screen, as some have two lines.
+FOUND = 8
+
+
+def found(entries: Sequence[tuple[str, type]], everything: bool = False) -> None:
+    """Print what a search found, nearest first; on a terminal the nearest alone, where not everything is asked for."""
+    shown = entries if everything or not console.is_terminal else entries[:FOUND]
     result = table("", "name", "description", whole=["name"])
-    for name, cls in entries:
+    for name, cls in shown:
         result.add_row(name, escape(first_line(cls)))
     console.print(result)
+    if len(shown) < len(entries):
+        console.print(f"{len(entries) - len(shown)} more: with --all, or with another word")
 
 
 def first_line(cls: type) -> str:

@@ -709,6 +709,8 @@ class Component:
     def value(self, name: str) -> Any:
         """Value or binding of a parameter: number(s), string, bool, CasADi expression, or Start of a free one.
 
+        An expression is of the symbols of other parameters, as equations take it; `evaluated` gives its number.
+
         Raises:
             ModelError: it has no value, or its binding fails.
         """

@@ -117,6 +117,10 @@ class Result(Mapping[str, np.ndarray]):
         self.again: Callable[[pathlib.Path], Any] | None = None
         self.animation: Callable[[str | os.PathLike[str] | None], Any] | None = None
 
+    def __dir__(self) -> list[str]:
+        """What users need: not what `mbfmu.simulate` leaves for animations."""
+        return sorted({*super().__dir__()} - {"again", "animation"})
+
     @property
     def names(self) -> tuple[str, ...]:
         """Names of all variables, in the order of the model."""
