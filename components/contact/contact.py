@@ -541,32 +541,22 @@ class Contact(ContactPair, ContactLaw):
         """Refuse overlap that is none of a contact; end the run where surfaces say nothing of the depth any more."""
         sizes = [geometry.size for geometry in (a, b) if geometry.size is not None]
         least, size = ca.mmin(self.gap), ca.mmin(ca.vertcat(*sizes))
-        if is_rounded(a, b):
-            most = PRESSED * give(a, b)
-            least = ca.fmin(least + most, ca.mmin(depths_of_cores(*self.solids(self.frame_b))))
-            self.require(
-                self.hold(self.initial, value=least),
-                f"{a.where} and {b.where} overlap at the start by {{}} m more than their rounded edges may be pressed "
-                "in; start them further apart",
-            )
-            self.require(
-                least,
-                f"{a.where} and {b.where} are pressed into each other by more than {100 * PRESSED:g} % of the radii of "
-                "their edges; give the contact a greater stiffness, make the bodies slower, or give them a greater "
-                "rounding",
-            )
-            return
-        if is_ellipsoidal(a, b):
+        if is_rounded(a, b) or is_ellipsoidal(a, b):
             least = least + PRESSED * give(a, b)
-            radii = f"{100 * PRESSED:g} % of the least radii of their surfaces"
+            most = radii = f"{100 * PRESSED:g} % of the least radii of their surfaces"
+            rounder = "their edges or ends rounder"
+            if is_rounded(a, b):
+                least = ca.fmin(least, ca.mmin(depths_of_cores(*self.solids(self.frame_b))))
+                most, radii = "their rounded edges may be pressed in", f"{100 * PRESSED:g} % of the radii of their edges"
+                rounder = "give them a greater rounding"
             self.require(
                 self.hold(self.initial, value=least),
-                f"{a.where} and {b.where} overlap at the start by {{}} m more than {radii}; start them further apart",
+                f"{a.where} and {b.where} overlap at the start by {{}} m more than {most}; start them further apart",
             )
             self.require(
                 least,
                 f"{a.where} and {b.where} are pressed into each other by more than {radii}; give the contact a greater "
-                "stiffness, make the bodies slower, or their edges or ends rounder",
+                f"stiffness, make the bodies slower, or {rounder}",
             )
             return
         self.require(

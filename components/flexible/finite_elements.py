@@ -228,7 +228,7 @@ def _probe(basis: Any, scale: float, place: np.ndarray) -> Probe:
     shared = np.flatnonzero(inside > best - SHARED)
     values, gradients = np.zeros(basis.N), np.zeros((3, basis.N))
     for cell in shared:
-        at = mapping.invF(np.tile(x[:, None, None], (1, 1, 1)), tind=np.array([cell]))
+        at = mapping.invF(x[:, None, None], tind=np.array([cell]))
         inverse = mapping.invDF(at, tind=np.array([cell]))[:, :, 0, 0]
         for k, node in enumerate(basis.element_dofs[:, cell]):
             value, slope = basis.elem.lbasis(at[:, 0, :], k)

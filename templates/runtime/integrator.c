@@ -245,11 +245,11 @@ static int is_doubtful(const Instance *s, double begin, double past)
    what dies away quickly, which makes a defect of any size. */
 static Outcome spoils(Instance *s, double begin, double past, double end, int *wrong)
 {
-    double defect;
+    double defect, shorter = past - begin;
     *wrong = 0;
-    if (next_method(s)->implicit || end - past < 0.1 * (past - begin)) return DONE;
+    if (next_method(s)->implicit || end - past < 0.1 * shorter || shorter <= 100 * time_margin(begin)) return DONE;
     Outcome outcome = defect_at(s, past, &defect);
-    *wrong = !outcome && defect > LEAST_DEFECT && past - begin > 100 * time_margin(begin);
+    *wrong = !outcome && defect > LEAST_DEFECT;
     return outcome;
 }
 
