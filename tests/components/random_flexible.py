@@ -25,7 +25,7 @@ from mbfmu.simulation import simulate
 STOP, SEGMENTS = 0.25, (6, 12)
 #: What may differ: part of what bending moves, and of what the finer segments differ from the coarser ones.
 BENDING, EXTRAPOLATION = 0.03, 0.1
-#: Those that differ are made again with beams so many times as stiff.
+#: Those that differ are told with beams so many times as stiff, too; they count as they are.
 STIFFER = 4.0
 
 
@@ -173,11 +173,11 @@ def main(count: int = 500, first: int = 0) -> None:
     begun, worst = clock.process_time(), []
     for seed in range(first, first + count):
         found, told = difference(seed)
+        worst.append(found)
         if not found <= 1:
             print(f"seed {seed}: {found:.3g} times what is allowed; {told}", flush=True)
             found, told = difference(seed, STIFFER)
             print(f"seed {seed}, {STIFFER:g} times as stiff: {found:.3g}; {told}", flush=True)
-        worst.append(found)
     print(f"{count} mechanisms, the worst at {max(worst):.3g} of what is allowed, {clock.process_time() - begun:.0f} s")
 
 

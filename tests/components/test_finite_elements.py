@@ -383,6 +383,27 @@ def test_stress_of_a_bent_bar_is_that_of_the_book(stressed: tuple[dict[str, Any]
     assert found["bar.u[1,3]"][0] == pytest.approx(a**3 / (3 * MATERIAL.E * b * c**3 / 12), rel=0.01)
 
 
+@pytest.mark.parametrize("quadratic", [False, True])
+def test_displacements_that_are_linear_have_hookes_stress(tmp_path: pathlib.Path, quadratic: bool) -> None:
+    """The patch test: the same stress at any place, all six parts of it, and the displacement and its rotation."""
+    material = Material(2e9, 0.3, 1000.0)
+    elements = of_mesh(str(box(tmp_path / "bar.msh", (2, 1, 1), quadratic=quadratic)), material, 1.0)
+    gradient = np.random.default_rng(3).normal(size=(3, 3)) * 1e-3
+    strain = (gradient + gradient.T) / 2
+    sigma = (
+        material.E / (1 + material.nu) * (strain + material.nu / (1 - 2 * material.nu) * np.trace(strain) * np.eye(3))
+    )
+    nodes = (elements.places @ gradient.T)[:, :, None]
+    assert elements.probe is not None
+    for place in ([0.1, 0.013, 0.021], [0.25, 0.02, 0.015], [0.5, 0.04, 0.03]):
+        probe = elements.probe(np.array(place))
+        told = probe.stress(nodes, material)[:, 0]
+        assert told == pytest.approx(sigma[[0, 1, 2, 0, 1, 2], [0, 1, 2, 1, 2, 0]], rel=1e-9)
+        assert probe.displacement(nodes)[:, 0] == pytest.approx(gradient @ place, rel=1e-9)
+        turn = (gradient - gradient.T) / 2
+        assert probe.rotation(nodes)[:, 0] == pytest.approx([turn[2, 1], turn[0, 2], turn[1, 0]], rel=1e-9)
+
+
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @pytest.mark.parametrize("fmi", [2, 3])
@@ -398,13 +419,14 @@ def test_stress_is_an_output_of_fmus_by_modes_of_a_file(
     file.write_text(source.sid_text())
     with pytest.raises(ModelError, match=r"stressAt: node 1 of the file has no sigma.*name one of 3, 4"):
         ModalBody(fileName=str(file), stressAt="1").reduction()
-    model = Loaded(ModalBody(fileName=str(file), attached="1", stressAt="3; 4"), q)
+    model = Loaded(ModalBody(fileName=str(file), attached="1", displacementAt="2", stressAt="3; 4"), q)
     path = mbfmu.build(model, tmp_path / "bar.fmu", fmi=fmi)
-    names = ["bar.sigma[1,1]", "bar.sigma[2,1]"] if fmi == 2 else ["bar.sigma"]
+    names = ["bar.sigma[1,1]", "bar.sigma[2,1]", "bar.u[1,3]"] if fmi == 2 else ["bar.sigma", "bar.u"]
     found = fmpy.simulate_fmu(str(path), stop_time=1e-7, output=names)
     parts = np.concatenate([np.ravel(found[name][0]) for name in names])
-    values = parts if fmi == 2 else parts.reshape(2, 6)[:, 0]
-    assert values == pytest.approx([bending_stress(0.25), bending_stress(0.125)], rel=0.01)
+    *sigma, u = parts if fmi == 2 else parts[[0, 6, -1]]
+    assert sigma == pytest.approx([bending_stress(0.25), bending_stress(0.125)], rel=0.01)
+    assert u == pytest.approx(LENGTHS[0] ** 3 / (3 * MATERIAL.E * LENGTHS[1] * LENGTHS[2] ** 3 / 12), rel=0.01)
 
 
 @pytest.mark.parametrize(

@@ -348,8 +348,6 @@ def test_a_rectangle_bends_as_its_sides_say() -> None:
 def test_random_mechanisms_bend_as_finite_segments_do(campaign: Any) -> None:
     for seed in range(9, 9 + campaign(1, 500)):
         found, told = random_flexible.difference(seed)
-        if found > 1:  # beyond linear elasticity, which stiffer beams tell
-            found, told = random_flexible.difference(seed, random_flexible.STIFFER)
         assert found <= 1, f"seed {seed}: {told}"
 
 
