@@ -547,7 +547,8 @@ class Contact(ContactPair, ContactLaw):
             rounder = "their edges or ends rounder"
             if is_rounded(a, b):
                 least = ca.fmin(least, ca.mmin(depths_of_cores(*self.solids(self.frame_b))))
-                most, radii = "their rounded edges may be pressed in", f"{100 * PRESSED:g} % of the radii of their edges"
+                most = "their rounded edges may be pressed in"
+                radii = f"{100 * PRESSED:g} % of the radii of their edges"
                 rounder = "give them a greater rounding"
             self.require(
                 self.hold(self.initial, value=least),
