@@ -141,6 +141,8 @@ class Plane(Geometry):
     color = Parameter(t.Color, GROUND_COLOR, "Color of shape", shape=3, animation=True)
 
     is_round = True
+    #: What is drawn is a part of something without end: views and sizes of axes and arrows do not go by it.
+    is_scenery = True
 
     @property
     def size(self) -> Any:

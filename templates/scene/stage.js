@@ -1,9 +1,9 @@
 // Where a mechanism stands: light and environment, a ground with a grid where things fall, cameras, names of axes.
 
 import {
-  BackSide, BasicShadowMap, CanvasTexture, Color, DirectionalLight, DoubleSide, HemisphereLight, Mesh, MeshBasicMaterial, NeutralToneMapping,
-  NoToneMapping, OrthographicCamera, PCFShadowMap, PerspectiveCamera, PlaneGeometry, PMREMGenerator, Scene, ShaderMaterial, ShadowMaterial,
-  SphereGeometry, Sprite, SpriteMaterial, SRGBColorSpace, Vector3, WebGLRenderer,
+  BackSide, BasicShadowMap, Box3, CanvasTexture, Color, DirectionalLight, DoubleSide, HemisphereLight, Mesh, MeshBasicMaterial,
+  NeutralToneMapping, NoToneMapping, OrthographicCamera, PCFShadowMap, PerspectiveCamera, PlaneGeometry, PMREMGenerator, Scene, ShaderMaterial,
+  ShadowMaterial, SphereGeometry, Sprite, SpriteMaterial, SRGBColorSpace, Vector3, WebGLRenderer,
 } from "three";
 
 import { calm, isBlack, lifted, OVER_DARK } from "./colour.js";
@@ -109,7 +109,8 @@ export class Stage {
       const place = order.indexOf(kind);
       material.polygonOffset = true;
       material.polygonOffsetFactor = material.polygonOffsetUnits = -(place < 0 ? 1 : place);
-      mesh.castShadow = mesh.receiveShadow = kind !== "World" && !material.transparent;
+      mesh.receiveShadow = !material.transparent;
+      mesh.castShadow = mesh.receiveShadow && kind !== "World";
       if (colours === "modelica") continue;
       material.roughness = Math.max(material.roughness, 0.42);
       if (!material.map && !material.vertexColors) calm(material.color);
@@ -158,7 +159,8 @@ export class Stage {
   layGround(bounds, size, isLong) {
     this.size = size;
     if (!this.hasGround && !isLong) return;
-    const low = bounds.min.y, level = Math.abs(low) < 0.02 * size ? Math.min(low, 0) : low - 0.06 * size;
+    const low = bounds.min.y, floor = this.floor();
+    const level = floor ?? (Math.abs(low) < 0.02 * size ? Math.min(low, 0) : low - 0.06 * size);
     const plane = new PlaneGeometry(1, 1).rotateX(-Math.PI / 2);
     this.cell = roundBelow(size / 6);
     this.grid = new Mesh(plane, new ShaderMaterial({
@@ -176,6 +178,16 @@ export class Stage {
       mesh.renderOrder = i - 2;
       this.scene.add(mesh);
     }
+  }
+
+  // The height of a floor that a model has, where it has one and it is level: then the ground is drawn in its place.
+  floor() {
+    const isFloor = ({ userData: { kind, shape } }) => kind === "World" && shape === "plane";
+    const floors = this.isCalm ? this.meshes.filter(isFloor) : [], boxes = floors.map((mesh) => new Box3().setFromObject(mesh));
+    const [first] = boxes, isLevel = ({ min, max }) => max.y - min.y < 0.011 * (max.x - min.x) && max.y === first.max.y;
+    if (!boxes.length || !boxes.every(isLevel)) return null;
+    for (const mesh of floors) mesh.layers.disableAll();
+    return first.max.y;
   }
 
   // Light and ground go where one looks; shadows of a size are as sharp as 2048 points make them.

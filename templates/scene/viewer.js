@@ -20,6 +20,13 @@ import { filmOf, FORMATS } from "./video.js";
 const byId = (id) => document.getElementById(id);
 const sizeOf = (box) => box.getSize(new Vector3()).length();
 const unionOf = (boxes) => boxes.reduce((whole, box) => whole.union(box), new Box3());
+// Has a part of an arrow no length? An arrow that shows 0 would be two discs.
+const isFlat = (part) => {
+  if (part.matrixAutoUpdate) part.updateMatrix();
+  if (!part.geometry.boundingBox) part.geometry.computeBoundingBox();
+  const { x, y } = part.geometry.boundingBox.getSize(new Vector3()), [a, b, c, , d, e, f] = part.matrix.elements;
+  return x * Math.hypot(a, b, c) < 0.02 * y * Math.hypot(d, e, f);
+};
 let model; // what the page is told of it
 const SPEEDS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10];
 const FILL = 0.9; // of the free view that bounds take
@@ -67,6 +74,7 @@ class Viewer {
     this.gizmo = new Gizmo(byId("gizmo"), this.turn, (axis) => this.lookAlong(axis));
 
     const nameOf = ({ userData: { run, component, shape } }) => `${run} ${component}.${shape}`;
+    this.arrows = this.meshes.filter((mesh) => mesh.isMesh && /(Head\d?|Line)$/.test(mesh.userData.shape));
     this.byName = new Map(this.meshes.map((mesh) => [nameOf(mesh), mesh]));
     this.coloured = motion.runs.flatMap((run, k) =>
       run.colours.map(([name, colour]) => [this.byName.get(`${k} ${name}`), colour, run]).filter(([mesh]) => mesh));
@@ -158,6 +166,7 @@ class Viewer {
     if (!model.drawn) return;
     const { stage, camera } = this, begin = performance.now();
     this.leaveAxis();
+    for (const part of this.arrows) part.layers[isFlat(part) ? "disableAll" : "enableAll"]();
     const distance = camera.position.distanceTo(this.controls.target), wide = Math.max(this.size, sizeOf(this.bounds));
     if (camera === stage.perspective) camera.near = Math.max(distance / 50, distance - 3 * wide);
     camera.far = distance + 8 * wide;

@@ -14,7 +14,8 @@ import pytest
 from scipy.interpolate import CubicSpline
 
 import mbfmu
-from mbfmu.components import BodyBox, Prismatic, Revolute, World, blocks, visualizers
+from mbfmu.components import Body, BodyBox, Prismatic, Revolute, World, blocks, visualizers
+from mbfmu.components.contact import Contact, Plane, Sphere
 from mbfmu.dynamics.showing.scene import Scene
 from mbfmu.dynamics.system import System
 from mbfmu.errors import MbfmuError
@@ -524,6 +525,49 @@ def test_what_moves_on_a_road_is_seen(opened: Callable[[pathlib.Path], Any], tmp
         """
     )
     assert min(high) > 0.2, "a tenth of the window"
+
+
+class Falling(Assembly):
+    """A ball that falls onto a floor of twenty metres, and bounces."""
+
+    stop_time = 1.0
+
+    def __init__(self) -> None:
+        self.world = World(n=(0, 0, -1))
+        self.slide = Prismatic(n=(0, 0, 1), animation=False, s=Start(0.6, fixed=True), v=Start(0.0, fixed=True))
+        self.ball = Body(m=1.0, r_CM=(0, 0, 0), sphereDiameter=0.2)
+        self.floor = Plane(length=20.0)
+        self.surface = Sphere(radius=0.1, animation=False)
+        self.contact = Contact(geometry_a="floor", geometry_b="surface", E_a=1e6, E_b=1e6)
+        self.connect(self.world.frame_b, self.slide.frame_a)
+        self.connect(self.world.frame_b, self.floor.frame_a)
+        self.connect(self.slide.frame_b, self.ball.frame_a)
+        self.connect(self.ball.frame_a, self.surface.frame_a)
+
+
+def test_a_floor_is_the_ground_and_no_part_of_the_mechanism(
+    opened: Callable[[pathlib.Path], Any], tmp_path: pathlib.Path
+) -> None:
+    """Axes and view are as large as what moves, the ground stands for the plate, and no force has no arrow."""
+    browser = opened(mbfmu.animate(Falling(), tmp_path / "falling.html"))
+    size, ground, cell, shows = browser.execute_script(
+        """
+        const [head] = viewer.meshesOf("contact").filter(({ userData }) => userData.shape.endsWith("Head"));
+        const [plate] = viewer.meshesOf("floor");
+        const at = (time) => (viewer.show(time), viewer.render(), head.layers.mask !== 0);
+        const shows = [plate.layers.mask !== 0, at(0)];
+        let struck = false;
+        for (let time = 0; time <= 1; time += 0.002) struck ||= at(time);
+        return [viewer.size, viewer.stage.grid.position.y, viewer.stage.cell, [...shows, struck]];
+        """
+    )
+    assert size < 2.0
+    assert ground == pytest.approx(0.0, abs=1e-6)
+    assert cell <= 0.2
+    assert shows == [False, False, True]
+    plain = opened(mbfmu.animate(Falling(), tmp_path / "plain.html", colors="modelica"))
+    assert plain.execute_script('return viewer.meshesOf("floor")[0].layers.mask') == 1
+    assert browser.get_log("browser") == []
 
 
 class Bar(Assembly):

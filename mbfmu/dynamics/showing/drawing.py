@@ -461,6 +461,11 @@ def is_world(component: Any) -> bool:
     return bool(getattr(type(component), "is_world", False))
 
 
+def is_scenery(component: Any) -> bool:
+    """True for what is around a mechanism: a World, and what belongs to it, as grounds do."""
+    return is_world(component) or bool(getattr(type(component), "is_scenery", False))
+
+
 def _one_column(value: Any) -> ca.SX:
     """A value, the columns of a matrix one under the other."""
     found = column(value)

@@ -26,6 +26,7 @@ from mbfmu.dynamics.showing.drawing import (
     Sketch,
     Sketches,
     is_file,
+    is_scenery,
     is_world,
 )
 from mbfmu.dynamics.showing.interface import Seen
@@ -244,7 +245,7 @@ def _scaled(
 
     bare = with_lengths(0.0)
     arrows = {(path, name) for path, s in bare if s.vector for name in s.vector["shapes"]}
-    solid = [s for path, s in bare if not is_world(s.component) and not s.vector and (path, s.name) not in arrows]
+    solid = [s for path, s in bare if not is_scenery(s.component) and not s.vector and (path, s.name) not in arrows]
     size = _size(formulation, solid)
     return with_lengths(_round(size / _NOMINAL_LENGTHS) if size > 0 else 1.0)
 
@@ -351,7 +352,12 @@ def _folders(assembly: Any, components: Iterable[Any]) -> tuple[str, ...]:
 
 
 def _kind(component: Component) -> str:
-    """Package of the library that the component's class, or the nearest class above it, is from: Joints, Parts ..."""
+    """Package of the library that the component's class, or the nearest class above it, is from: Joints, Parts ...
+
+    Of scenery, World.
+    """
+    if is_scenery(component):
+        return "World"
     for cls in type(component).__mro__:
         name = getattr(cls, "modelica_name", None)
         if name:
