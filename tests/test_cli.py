@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import html.parser
+import io
 import json
 import math
 import pathlib
@@ -16,13 +17,14 @@ from typing import Any
 import fmpy
 import numpy as np
 import pytest
+from rich.console import Console
 
 from mbfmu import cli, printing, sources
 from mbfmu.arrays import Array
 from mbfmu.cli import report
-from mbfmu.demos import keys
+from mbfmu.demos import keys, machine_page
 from mbfmu.dynamics.system import System
-from mbfmu.errors import ModelError
+from mbfmu.errors import BuildError, ModelError
 from mbfmu.scene import bundle
 
 PENDULUM = '''
@@ -551,6 +553,21 @@ def test_keys_that_the_demonstration_names_are_those_of_its_page() -> None:
     assert "R starts again" in live
     assert not {"Hold", "slew", "again"} & set(recorded.replace(";", "").split())
     assert recorded.startswith("Space stops")
+
+
+def test_what_the_demonstration_tells_of_a_compiler_is_no_markup(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def animate(_: object, page: pathlib.Path, live: bool = False) -> pathlib.Path:
+        if live:
+            raise BuildError("memory.c: unused [-Werror] [/usr/bin/cc]")
+        return page
+
+    monkeypatch.setattr("mbfmu.animation.animate", animate)
+    console = Console(width=200, file=io.StringIO())
+    assert machine_page("pendulum", tmp_path, console) == (tmp_path / "pendulum.html", False)
+    assert isinstance(console.file, io.StringIO)
+    assert console.file.getvalue() == "The page shows a recorded run: memory.c: unused [-Werror] [/usr/bin/cc]\n"
 
 
 @pytest.mark.parametrize("name", ["motion.csv", "motion.txt", "motion", "motion.mat"])

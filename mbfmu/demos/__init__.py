@@ -5,6 +5,7 @@ from __future__ import annotations
 import pathlib
 
 from rich.console import Console
+from rich.markup import escape
 
 from mbfmu import printing
 from mbfmu.demos import double_pendulum, drivetrain, tower_crane
@@ -33,9 +34,8 @@ def run(name: str, folder: pathlib.Path, console: Console, fmi: int = 2, open_pa
     _RUNS[name](folder, console, fmi)
     page, is_live = machine_page(name, folder, console)
     is_open = printing.opened(page, open_page)
-    console.print(
-        f"{page}  {printing.size(page.stat().st_size)}: {'it opens now' if is_open else 'open it in a browser'}"
-    )
+    advice = "it opens now" if is_open else "open it in a browser"
+    console.print(f"{escape(str(page))}  {printing.size(page.stat().st_size)}: {advice}")
     console.print(keys(name, is_live))
 
 
@@ -52,7 +52,7 @@ def machine_page(name: str, folder: pathlib.Path, console: Console) -> tuple[pat
         try:
             return animate(assemblies()[name](), page, live=True), True
         except BuildError as error:
-            console.print(f"The page shows a recorded run: {error}")
+            console.print(f"The page shows a recorded run: {escape(str(error))}")
             return animate(assemblies()[name](), page), False
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from rich.console import Console
+from rich.markup import escape
 
 from mbfmu import printing
 from mbfmu.errors import ValidationError
@@ -44,7 +45,8 @@ def run(folder: pathlib.Path, console: Console, fmi: int) -> None:
     console.print(comparison(runs))
     picture = folder / "double_pendulum.png"
     draw(runs[0], picture)
-    console.print(f"FMUs and picture are in {folder}: {', '.join(r.path.name for r in runs)}, {picture.name}")
+    files = ", ".join(r.path.name for r in runs)
+    console.print(f"FMUs and picture are in {escape(str(folder))}: {files}, {picture.name}")
 
 
 def demonstrate(assembly: Any, target: str, folder: pathlib.Path, fmi: int) -> Run:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from rich.console import Console
+from rich.markup import escape
 
 from mbfmu import printing
 
@@ -67,7 +68,7 @@ def run(folder: pathlib.Path, console: Console, fmi: int) -> None:
     picture = folder / "drivetrain.png"
     draw(structure, whole, studies, picture)
     package = write_ssp(structure, folder / "small_car.ssp")
-    console.print(f"FMUs, picture and SSP package are in {folder}: {picture.name}, {package.name}")
+    console.print(f"FMUs, picture and SSP package are in {escape(str(folder))}: {picture.name}, {package.name}")
 
 
 def build(name: str, folder: pathlib.Path, fmi: int) -> pathlib.Path:

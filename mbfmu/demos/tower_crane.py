@@ -6,6 +6,7 @@ import pathlib
 import time
 
 from rich.console import Console
+from rich.markup import escape
 
 from mbfmu import printing
 from mbfmu.errors import ValidationError
@@ -28,4 +29,4 @@ def run(folder: pathlib.Path, console: Console, fmi: int) -> None:
         problems = validate(path)
     if problems:
         raise ValidationError(f"{path}: {problems[0]}")
-    console.print(f"{path}  {printing.size(path.stat().st_size)}, built in {took:.1f} s and validated")
+    console.print(f"{escape(str(path))}  {printing.size(path.stat().st_size)}, built in {took:.1f} s and validated")
