@@ -17,6 +17,8 @@ from mbfmu.scene.mesh_files import find_file
 
 #: What keyframes may miss of the motion at the instants of the run, relative to 1 m or to what there is.
 TOLERANCE = 3e-7
+#: From which part of its greatest length an arrow is seen.
+_SEEN = 1e-3
 
 
 @dataclasses.dataclass(frozen=True)
@@ -220,7 +222,8 @@ def _rotation(matrices: np.ndarray) -> Track:
 def largest_turn(motion: Motion) -> float:
     """The largest angle [rad] by which a frame, or the long axis of a shape in it, turns between neighbouring instants.
 
-    An arrow whose vector passes through zero reverses at once: that is no turn.
+    An arrow whose vector passes through zero reverses at once: that is no turn. Nor is it one where a vector begins, or
+    ends, as a force does: what has no length is not seen to turn.
     """
     turns = [0.0]
     for frame in motion.frames:
@@ -228,7 +231,12 @@ def largest_turn(motion: Motion) -> float:
         turns.append(2 * _angle(np.einsum("ij,ij->i", Q[1:], Q[:-1])))
     for part in motion.parts:
         axes = Rotation.from_quat(part.place.rotation.values).apply([1.0, 0.0, 0.0])
-        turns.append(_angle(np.einsum("ij,ij->i", axes[1:], axes[:-1])))
+        cosines = np.einsum("ij,ij->i", axes[1:], axes[:-1])
+        if part.place.scale is not None and part.place.scale.moves and part.place.rotation.moves:
+            length = np.abs(part.place.scale.values[:, 0])
+            is_seen = length > _SEEN * length.max()
+            cosines = cosines[is_seen[1:] & is_seen[:-1]]
+        turns.append(_angle(cosines))
     return max(turns)
 
 

@@ -22,6 +22,7 @@ from mbfmu.errors import MbfmuError
 from mbfmu.fmus import rendering, screens
 from mbfmu.modeling import Assembly, Start
 from mbfmu.scene import bundle
+from mbfmu.scene.motion import largest_turn, motion
 from mbfmu.scene.packing import bytes_of
 from mbfmu.scene.page import TOLERANCE
 from mbfmu.simulation import simulate
@@ -568,6 +569,19 @@ def test_a_floor_is_the_ground_and_no_part_of_the_mechanism(
     plain = opened(mbfmu.animate(Falling(), tmp_path / "plain.html", colors="modelica"))
     assert plain.execute_script('return viewer.meshesOf("floor")[0].layers.mask') == 1
     assert browser.get_log("browser") == []
+
+
+def test_a_force_that_begins_is_no_turn() -> None:
+    """An impact is no reason to record more instants, nor to show a run slowly: no body turns."""
+    system = System.of(Falling(), scene=True)
+    assert isinstance(system.scene, Scene)
+    result = simulate(system, 0.5, outputs=list(system.scene.variables))
+    found = motion(system.scene, result.time, result)
+    arrow = next(part for part in found.parts if part.shape.component == "contact")
+    assert arrow.place.rotation.moves
+    assert arrow.place.scale is not None
+    assert arrow.place.scale.values[:, 0].max() > 0
+    assert largest_turn(found) < 1e-9
 
 
 class Bar(Assembly):
