@@ -33,7 +33,6 @@ _ORDERS, _PRICE = 5, 30
 _LZMA = [{"id": lzma.FILTER_LZMA1, "preset": 6, "lc": 3, "lp": 0, "pb": 0, "dict_size": 2**26}]
 
 
-@functools.lru_cache(maxsize=8)  # viewer and runtime are in every page
 def text_of(content: bytes) -> str:
     """Bytes as text: their number and a raw stream of LZMA, five characters for four bytes.
 
@@ -41,6 +40,12 @@ def text_of(content: bytes) -> str:
     """
     packed = struct.pack("<I", len(content)) + lzma.compress(content, lzma.FORMAT_RAW, filters=_LZMA)
     return base64.b85encode(packed).translate(_FOR_HTML).decode("ascii")
+
+
+@functools.lru_cache(maxsize=2)
+def lasting_text_of(content: bytes) -> str:
+    """As `text_of`, made once: of the viewer and of the runtime, which are in page after page."""
+    return text_of(content)
 
 
 def bytes_of(text: str) -> bytes:

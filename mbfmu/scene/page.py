@@ -21,7 +21,7 @@ from mbfmu.runtime.variables import ScalarVariable
 from mbfmu.scene import bundle
 from mbfmu.scene.gltf import NodeTrack, write_glb
 from mbfmu.scene.motion import Motion, largest_turn, motion
-from mbfmu.scene.packing import INSTANTS, LEVELS, in_levels, lean, text_of
+from mbfmu.scene.packing import INSTANTS, LEVELS, in_levels, lasting_text_of, lean, text_of
 from mbfmu.scene.subject import Subject, result_variables
 from mbfmu.version import __version__
 
@@ -32,6 +32,8 @@ _LONG, _SHORT = 60.0, 0.7
 #: The speeds that a page offers, and how fast something may seem to turn at first [rad/s].
 _SPEEDS = (0.01, 0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 5.0, 10.0)
 _TO_THE_EYE = 60.0
+#: What is the same in page after page.
+_LASTING = ("viewer", "wasm")
 #: How pages show Modelica's colours: toned, or as they are.
 COLORS = ("calm", "modelica")
 
@@ -234,12 +236,11 @@ def page(title: str, model: Mapping[str, Any], data: Mapping[str, bytes]) -> str
         MbfmuError: the page's program is missing.
     """
     parts = {"model": json.dumps(model, separators=(",", ":")).encode(), **data, "viewer": viewer().encode()}
+    packed = {name: (lasting_text_of if name in _LASTING else text_of)(content) for name, content in parts.items()}
     texts = {
         "version": html.escape(__version__),
         "title": html.escape(title),
-        "data": "\n".join(
-            f'<script type="text/plain" id="{name}">{text_of(content)}</script>' for name, content in parts.items()
-        ),
+        "data": "\n".join(f'<script type="text/plain" id="{name}">{text}</script>' for name, text in packed.items()),
         "unpack": (bundle.SOURCES / "unpack.js").read_text(encoding="utf-8"),
     }
     return string.Template((bundle.SOURCES / "page.html").read_text(encoding="utf-8")).substitute(texts)

@@ -19,6 +19,7 @@ from mbfmu.scene import bundle
 from mbfmu.scene.gltf import write_glb
 from mbfmu.scene.motion import motion
 from mbfmu.scene.packing import INSTANTS, LEVELS, bytes_of, in_levels, lean, text_of
+from mbfmu.scene.page import page
 from mbfmu.simulation import simulate
 
 
@@ -87,6 +88,23 @@ def test_text_is_bytes_without_what_html_knows(size: int) -> None:
     text = text_of(content)
     assert bytes_of(text) == content
     assert not set(text) & set("<>&\"'\\" + string.whitespace)
+
+
+def test_what_is_in_every_page_is_packed_once_however_many_runs_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    packed: list[bytes] = []
+
+    def counted(content: bytes) -> str:
+        packed.append(content)
+        return text_of(content)
+
+    monkeypatch.setattr("mbfmu.scene.page.viewer", lambda: "the viewer")
+    monkeypatch.setattr("mbfmu.scene.page.text_of", counted)
+    monkeypatch.setattr("mbfmu.scene.packing.text_of", counted)
+    runs = {f"series{k}": b"%d" % k for k in range(9)}
+    for _ in range(2):
+        page("many", {}, runs)
+    assert packed.count(b"the viewer") == 1
+    assert all(packed.count(content) == 2 for content in runs.values()), "data of runs are kept for nothing"
 
 
 @pytest.mark.parametrize("kind", ["noise", "zeros", "text", "far", "program"])
