@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import types
 
 import casadi as ca
@@ -23,9 +24,17 @@ from mbfmu.dynamics.reading.inputs import Inputs
 from mbfmu.dynamics.solving.accelerations import accelerations
 from mbfmu.dynamics.solving.dense import Direct
 from mbfmu.dynamics.structure.constraint_rows import closed_loops
+from mbfmu.dynamics.structure.equation_graph import EquationGraph
 from mbfmu.dynamics.structure.frame_graph import GROUND, FrameTree
 from mbfmu.dynamics.structure.networks import Networks
-from mbfmu.dynamics.structure.quantities import CoordinateOf, FrameMotion, LinkOf, Potential, RelationForce
+from mbfmu.dynamics.structure.quantities import (
+    CoordinateOf,
+    Differential,
+    FrameMotion,
+    LinkOf,
+    Potential,
+    RelationForce,
+)
 from mbfmu.dynamics.structure.scalar_graph import CoordinateNode
 from mbfmu.dynamics.structure.structure import Structure
 from mbfmu.dynamics.structure.topology import Topology, analyse
@@ -33,6 +42,7 @@ from mbfmu.dynamics.structure.wanted import Wanted, settled
 from mbfmu.errors import ModelError
 from mbfmu.modeling import Assembly, Component, Parameter, RealOutput, Start, leaves
 from mbfmu.modeling import types as t
+from mbfmu.modeling.formulas import Formula, Quantity
 
 
 class Pendulum(Assembly):
@@ -447,3 +457,31 @@ def test_accelerations_solve_the_balances():
         np.array(r) for r in found.dynamics(formulation.vectors)(0, [0, 0], [], formulation.parameters.default_P, [])
     )
     assert float(b[0, 0] / A[0, 0]) == pytest.approx(9.80665)
+
+
+@dataclasses.dataclass(frozen=True)
+class Written(Quantity):
+    """A quantity of a graph written by hand."""
+
+    label: str
+
+    def name(self, structure: Structure) -> str:
+        return self.label
+
+    def shape(self, structure: Structure) -> tuple[int, int]:
+        return 1, 1
+
+
+def test_values_refuse_a_block_that_needs_its_own_derivative():
+    """Also where the structure has not seen it, as it asks equations before they are matched."""
+    structure, a, b = structure_of(Divider()), Written("a"), Written("b")
+    time = structure.unknowns.time
+
+    def rate(value: ca.SX) -> Differential:
+        return Differential("a", value, time, ca.SX(1))
+
+    formulas = {a: Formula((b,), lambda value: time + 0.5 * value), b: Formula((a,), rate)}
+    with pytest.raises(ModelError, match="a: the equations need its derivative to find it"):
+        evaluated(EquationGraph(structure, formulas, {}))
+    formulas[a] = Formula.constant(3 * time)
+    assert float(evaluated(EquationGraph(structure, formulas, {})).known[b]) == 3
