@@ -112,15 +112,16 @@ static double residual_size(const Instance *s, int begin, int end)
     return most;
 }
 
-/* Are the residuals what rounding errors of their terms are? */
+/* Are the residuals what rounding errors of their terms are? Accelerations share theirs: all have those of the greatest. */
 static int residuals_at_rounding(const Instance *s, int begin, int end, const double *tail)
 {
     const Iterations *it = &s->iterations;
+    double w = iterations_need_w(s->model) ? largest(it->w, nw(s->model)) : 0;
     for (int i = begin; i < end; ++i) {
         double terms = 0;
         for (int j = begin; j < end; ++j)
             terms += fabs(it->J[i + (size_t)j * niterations(s->model)])
-                * (fabs(tail[j]) + s->tables->iteration_nominals[j]);
+                * (fabs(tail[j]) + s->tables->iteration_nominals[j] + w);
         if (!(fabs(it->r[i]) <= 1e-13 * terms)) return 0;
     }
     return 1;
