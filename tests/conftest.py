@@ -100,8 +100,8 @@ class Times:
 
 
 @pytest.fixture
-def campaign(request: pytest.FixtureRequest) -> Callable[[int, int], int]:
-    """Return a function of two sizes of a random campaign: it gives the first, with `--campaigns` the second."""
+def campaign(request: pytest.FixtureRequest) -> Callable[[Any, Any], Any]:
+    """Return a function of two sizes of a campaign: it gives the first, with `--campaigns` the second."""
     return lambda sample, full: full if request.config.getoption("--campaigns") else sample
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import dataclasses
 import json
 import pathlib
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 from PIL import Image
@@ -17,6 +19,9 @@ from problems.topics import all_problems, chosen, topics
 #: What a consumer of problems.json finds in each entry.
 FIELDS = {"id", "title", "source", "quantity", "unit", "reference", "ours", "tolerance"}
 
+#: What takes minutes: `make validation` solves these, and `--campaigns`. Two boxes stand in test_contact_patches.py.
+LONG = {"contact-stack-of-five", "contact-stack-of-ten"}
+
 
 def test_andrews_mechanism_agrees_with_its_references() -> None:
     assert [p.id for p in topics()["andrews"].PROBLEMS if not p.passes] == []
@@ -24,8 +29,10 @@ def test_andrews_mechanism_agrees_with_its_references() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(set(topics()) - {"andrews", "library"}))  # test_reference.py has the library
-def test_a_topic_agrees_with_its_references(name: str) -> None:
-    assert [p.id for p in topics()[name].PROBLEMS if not p.passes] == []
+def test_a_topic_agrees_with_its_references(name: str, campaign: Callable[[Any, Any], Any]) -> None:
+    left_out = campaign(LONG, set())
+    assert left_out <= all_problems().keys()
+    assert [p.id for p in topics()[name].PROBLEMS if p.id not in left_out and not p.passes] == []
 
 
 @pytest.mark.slow

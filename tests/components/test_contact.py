@@ -319,17 +319,6 @@ def test_friction_breaks_loose_at_its_static_limit_and_then_slides() -> None:
 # -- published problems
 
 
-SOLVERS = {problem.solve: problem for problem in published.PROBLEMS}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("solve", SOLVERS, ids=lambda solve: solve.__name__)
-def test_published_problems_are_met(solve) -> None:
-    for problem in published.PROBLEMS:
-        if problem.solve is solve:
-            assert problem.difference(problem.tolerance) <= problem.error, problem.id
-
-
 def test_hertz_has_the_published_figures() -> None:
     depth, duration = published.hertz()
     assert depth == pytest.approx(1.176079e-3, rel=5e-7)

@@ -219,15 +219,6 @@ def test_a_field_goes_on_straight_beyond_its_border() -> None:
 
 # -- motion
 
-SOLVERS = {problem.solve: problem for problem in published.PROBLEMS if not problem.id.startswith("contact-stack")}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("problem", SOLVERS.values(), ids=lambda problem: problem.id)
-def test_published_problems_are_met(problem) -> None:
-    assert problem.passes
-
-
 @pytest.mark.slow
 def test_boxes_stand_on_each_other() -> None:
     """Two turned boxes, whose faces meet where their edges cross; sticking friction bears them on a slope, too."""

@@ -262,12 +262,6 @@ def test_the_error_of_segments_falls_with_their_square() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("problem", bending.PROBLEMS, ids=lambda problem: problem.id)
-def test_published_problems_of_bending(problem: Any) -> None:
-    assert problem.difference(problem.tolerance) <= problem.error
-
-
-@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_fmus_of_both_versions_and_targets_bend_alike(tmp_path: pathlib.Path) -> None:
     import fmpy
