@@ -23,7 +23,7 @@ from mbfmu.export.model_description import Capabilities, model_identifier
 from mbfmu.fmi.libraries import PLATFORMS_3, STAND_INS
 from mbfmu.runtime import build as runtime
 from mbfmu.runtime import contract
-from mbfmu.runtime.c_code import Code, declarations, is_long, work_length
+from mbfmu.runtime.c_code import Code, always, declarations, is_long, work_length
 from mbfmu.runtime.compiled import INNER
 from mbfmu.runtime.compilers import (
     Compilation,
@@ -255,10 +255,7 @@ class Sources:
             compiling.start(name, options, reads)
 
     def _code(self) -> Code:
-        # The runtime gives them all arguments, but for directions, and asks for all results, but for derivatives.
-        given = [name for name in self.compiled if name in contract.REQUIRED]
-        asked = [name for name in given if name not in ("initial", "constraints")]
-        return Code(self.compiled, given, asked, self._prefix if self._apart else "")
+        return Code(self.compiled, *always(self.compiled), self._prefix if self._apart else "")
 
     def _write_runtime(self) -> None:
         left_out = {*runtime.HOST_SOURCES, f"fmi{5 - self._fmi}.c"}

@@ -18,7 +18,7 @@ from typing import TypeAlias, TypeGuard
 
 import casadi as ca
 
-from mbfmu.runtime.contract import ARITHMETIC, OPERATIONS, operands
+from mbfmu.runtime.contract import ARITHMETIC, OPERATIONS, REQUIRED, operands
 from mbfmu.runtime.tape import NAMES
 
 #: Statements of a piece: of lengths from 100 to 800 the one with which compiler and code are quickest.
@@ -45,6 +45,15 @@ def is_long(functions: Iterable[ca.Function]) -> bool:
     return sum(function.n_instructions() for function in functions) >= FILE or any(
         not function.is_a("SXFunction") for function in functions
     )
+
+
+def always(names: Iterable[str]) -> tuple[list[str], list[str]]:
+    """Functions that the runtime gives all arguments, which is all but those of directions, and asks for all results.
+
+    No branch stands between the statements of such a one: a compiler makes one call of a sine and its cosine.
+    """
+    given = [name for name in names if name in REQUIRED]
+    return given, [name for name in given if name not in ("initial", "constraints")]
 
 
 class _Dialect:

@@ -10,7 +10,7 @@ from typing import Any
 
 from mbfmu.errors import BuildError
 from mbfmu.runtime.build import headers
-from mbfmu.runtime.c_code import Code, statements, work_length
+from mbfmu.runtime.c_code import Code, always, statements, work_length
 from mbfmu.runtime.compilers import EXTENSIONS, Compiler, host_platform, require_compiler
 from mbfmu.runtime.contract import FUNCTIONS
 from mbfmu.runtime.library import Model
@@ -45,7 +45,8 @@ def code_of(model: Model, names: Collection[str] = INNER, lanes: int = 1) -> str
     """
     functions = _functions(model, names)
     number, target = ("double", "") if lanes == 1 else ("V", "TARGET ")
-    parts = [_EXPORT, Code(functions, prefix="inner_", lanes=lanes).whole(linkage=f"static {target}")]
+    code = Code(functions, *always(functions), prefix="inner_", lanes=lanes)
+    parts = [_EXPORT, code.whole(linkage=f"static {target}")]
     for name, function in functions.items():
         # Of each thread, as several call it at once; a stack might be too small.
         work = f"static __thread {number} w[{max(work_length(function), 1)}];"
