@@ -37,7 +37,7 @@ MACHINE = "tower_crane"
 COMPONENT_PAGES = {
     "world": ("World and visualizers", ("MultiBody", "MultiBody.Interfaces", "MultiBody.Visualizers")),
     "parts": ("Parts", ("MultiBody.Parts",)),
-    "joints": ("Joints", ("MultiBody.Joints",)),
+    "joints": ("Joints: hinges, sliders, balls and more", ("MultiBody.Joints",)),
     "flexible": ("Bodies that bend", ("FlexibleBodies",)),
     "forces": ("Forces", ("MultiBody.Forces",)),
     "contact": ("Contact", ("Contact",)),
@@ -60,7 +60,8 @@ COMPONENT_PAGES = {
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the pages that are made here; MkDocs calls this once it knows the files of docs/."""
-    made = {"changelog.md": at_root("CHANGELOG.md"), "contributing.md": at_root("CONTRIBUTING.md")}
+    seldom = "\n".join(searched(0.2)) + "\n"  # what has every word, and is what few look for
+    made = {"changelog.md": seldom + at_root("CHANGELOG.md"), "contributing.md": seldom + at_root("CONTRIBUTING.md")}
     made |= {"reference/command-line.md": command_line()}
     made |= dict(component_pages()) | notebooks() | {"reference/tyre-coefficients.md": tyre_coefficients()}
     for name, content in made.items():
@@ -120,6 +121,11 @@ def at_root(name: str) -> str:
 # -- components
 
 
+def searched(boost: float) -> list[str]:
+    """Return the first lines of a page that stands so many times higher in what the site's search finds."""
+    return ["---", f"search: {{ boost: {boost} }}", "---", ""]
+
+
 def component_pages() -> Iterator[tuple[str, str]]:
     """Pages of components by their names, and the page that lists them."""
     groups: dict[str, list[tuple[str, type[Component]]]] = {page: [] for page in COMPONENT_PAGES}
@@ -133,7 +139,7 @@ def component_pages() -> Iterator[tuple[str, str]]:
              "[Differences from the Modelica library](../../modelica.md) are on a page of their own."]  # fmt: skip
     for page, (title, _) in COMPONENT_PAGES.items():
         found = sorted(groups[page], key=lambda entry: (entry[0].rpartition(".")[0], entry[0].lower()))
-        lines, package = [f"# {title}"], ""
+        lines, package = [*searched(0.5 if page == "examples" else 10), f"# {title}"], ""
         index += ["", f"## [{title}]({page}.md)", "", "| class | |", "|---|---|"]
         for name, cls in found:
             if name.rpartition(".")[0] != package:
@@ -187,6 +193,8 @@ def component(name: str, cls: type[Component]) -> list[str]:
     """Return the lines about one class."""
     lines = [f"`Modelica.{'' if name.startswith(('Blocks', 'Thermal', 'Electrical')) else 'Mechanics.'}{name}`", ""]
     lines += ["```python", f"from {listed.import_path(cls)} import {cls.__name__}", "```", "", document(cls)]
+    if others := listed.other_words(name):
+        lines += ["", f"Others say: {', '.join(others)}."]
     declared = list(cls.declarations.values())
     parameters = [d for d in declared if isinstance(d, Parameter) and not d.animation]
     own = [d for d in parameters if not d.final]

@@ -68,10 +68,10 @@ def matches(words: str, gallery: Mapping[str, type], classes: Mapping[str, type[
     for name, cls in [*gallery.items(), *classes.items()]:
         own, doc = last(name).lower(), inspect.cleandoc(cls.__doc__ or "").lower()
         first = doc.partition("\n")[0]
-        texts = (" ".join([own, *_other_words(name)]), name.lower(), first, doc)
+        texts = (" ".join([own, *other_words(name)]), name.lower(), first, doc)
         places = [_place(word, texts) for word in wanted]
         if None not in places:
-            exact = wanted[0] in (own, *_other_words(name))
+            exact = wanted[0] in (own, *other_words(name))
             is_example = "Examples" in name
             found.append((not exact or is_example, max(p for p in places if p is not None), len(own), name, cls))
     return [(name, cls) for *_, name, cls in sorted(found, key=lambda entry: entry[:-1])]
@@ -105,7 +105,7 @@ _SAME = (
 )
 
 
-def _other_words(name: str) -> list[str]:
+def other_words(name: str) -> list[str]:
     """What else a class is looked for as."""
     return [word for end, words in _OTHER_WORDS.items() if name.endswith(end) for word in words.split()]
 

@@ -81,3 +81,13 @@ def test_the_notebook_runs(path: pathlib.Path, tmp_path: pathlib.Path) -> None:
 
 def test_there_are_three_notebooks() -> None:
     assert len(NOTEBOOKS) == 3
+
+
+@pytest.mark.parametrize(
+    ("word", "page"), [("hinge", "joints"), ("pulley", "rotational"), ("tyre", "vehicle"), ("motor", "electrical")]
+)
+def test_words_of_newcomers_are_in_what_the_search_reads(site: pathlib.Path, word: str, page: str) -> None:
+    index = json.loads((site / "search" / "search_index.json").read_text("utf-8"))["docs"]
+    found = [entry for entry in index if entry["location"].startswith(f"reference/components/{page}.html")]
+    assert all(entry["boost"] == 10 for entry in found)
+    assert any(re.search(rf"\b{word}", f"{entry['title']} {entry['text']}".lower()) for entry in found)
