@@ -440,3 +440,31 @@ def nodes(file: pathlib.Path) -> list[str]:
     """Return the names of all nodes of a .glb."""
     data = file.read_bytes()
     return [node["name"] for node in json.loads(data[20 : 20 + int.from_bytes(data[12:16], "little")])["nodes"]]
+
+
+@pytest.mark.slow
+def test_in_a_notebook_it_runs_within_its_frame(
+    can_live: None, opened: Callable[[pathlib.Path], Any], tmp_path: pathlib.Path
+) -> None:
+    """What a cell shows stands in a page of its own, as a notebook puts it there."""
+    shown = mbfmu.animate(mbfmu.load("pendulum"), live=True)._repr_html_()
+    notebook = tmp_path / "notebook.html"
+    notebook.write_text(f'<!doctype html><html data-ready="yes"><body>{shown}', encoding="utf-8")
+    browser = opened(notebook)
+    browser.switch_to.frame(0)
+    browser.set_script_timeout(60)
+    kind, now = browser.execute_async_script(
+        """
+        const [done] = arguments, page = document.documentElement;
+        const wait = () => {
+          if (window.viewer && page.dataset.ready) viewer.play(true);
+          if (window.viewer?.motion.now > 0.2) done([page.dataset.kind, viewer.motion.now]);
+          else requestAnimationFrame(wait);
+        };
+        wait();
+        """
+    )
+    assert kind == "live"
+    assert now > 0.2
+    browser.switch_to.default_content()
+    assert browser.get_log("browser") == []
