@@ -456,6 +456,7 @@ def test_a_bad_setting_ends_in_one_message(
     assert not (folder / "out.fmu").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "words"),
     {

@@ -58,6 +58,7 @@ def test_a_word_inside_another_is_not_found(capsys: pytest.CaptureFixture[str]) 
     assert "BodyBox" not in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_warnings_come_once_and_without_a_path(tmp_path: pathlib.Path) -> None:
     source = tmp_path / "warns.py"
     source.write_text(

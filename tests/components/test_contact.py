@@ -152,6 +152,7 @@ PAIRS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("one", "other"), PAIRS)
 def test_gaps_of_pairs_are_the_least_distances(one: str, other: str) -> None:
     rng = np.random.default_rng(7)

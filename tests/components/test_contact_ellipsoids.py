@@ -124,6 +124,7 @@ class Cornered:
         return n, random.dirichlet(np.ones(len(first))) @ first + self.radius * n
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", CORNERED)
 def test_no_plane_between_is_farther_and_no_point_nearer(kind: str) -> None:
     """The gap is that with which they were put beside each other, on corners, edges and faces, and the distance of the
@@ -257,6 +258,7 @@ def lying() -> Capsule:
     return Capsule(radius=0.02, length=0.1, n=(1, 0, 0))
 
 
+@pytest.mark.slow
 def test_what_goes_wrong_is_told() -> None:
     with pytest.raises(InitializationError, match=r"egg and other overlap at the start by 0\.0\d+ m more than"):
         simulate(OnBox(lying(), 0.02), 0.1)

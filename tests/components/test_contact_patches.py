@@ -219,6 +219,7 @@ def test_a_field_goes_on_straight_beyond_its_border() -> None:
 
 # -- motion
 
+
 @pytest.mark.slow
 def test_boxes_stand_on_each_other() -> None:
     """Two turned boxes, whose faces meet where their edges cross; sticking friction bears them on a slope, too."""
@@ -404,6 +405,7 @@ class OnBox(Assembly):
         self.connect(self.world.frame_b, self.box.frame_a)
 
 
+@pytest.mark.slow
 def test_rounded_shapes_that_overlap_are_told_at_the_start_and_where_edges_are_pressed_in() -> None:
     with pytest.raises(InitializationError, match=r"capsule and box overlap at the start by 0\.015 m more than their"):
         simulate(OnBox(0.03, 1e5), 0.1)

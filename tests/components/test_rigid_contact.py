@@ -27,6 +27,7 @@ from problems.contact import PROBLEMS, REST, Cradle, G, Touching, rigid_ball
 RIGID = {"contact": RigidContact}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "id",
     ["contact-bouncing-ball-rest", "contact-newton-cradle-back", "contact-ladder-wall", "contact-double-pendulum-wall"],
@@ -110,6 +111,7 @@ def test_a_pulled_ball_comes_off() -> None:
     assert result["floor.f_n[1]"].min() > -1e-9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("e", "rise"), [(0.5, 0.25), (0.0, 0.0)])
 def test_a_box_lands_flat(e: float, rise: float) -> None:
     """Four corners are struck at once, any three of which say all: it rises by e^2 of its fall, and does not turn."""
@@ -122,6 +124,7 @@ def test_a_box_lands_flat(e: float, rise: float) -> None:
     assert result["contact.f_a[3]"][-1] == pytest.approx(G, rel=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("e", "angles", "w"), [(0.3, (0.9, -0.4, 0.1), (2, -3, 1)), (1.0, (-0.2, 0.7, 0.5), (9, 8, -7))]
 )

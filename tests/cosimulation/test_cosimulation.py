@@ -147,6 +147,7 @@ def test_flanges_are_connected_name_by_name_in_either_order(
 # -- accuracy
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["jacobi", "gauss-seidel"])
 @pytest.mark.parametrize(("inputs", "order"), [("hold", 1), ("secant", 2), ("tangent", 2)])
 def test_error_falls_with_the_order_of_the_inputs(
@@ -234,6 +235,7 @@ def test_fmus_that_take_no_lines_hold_means_with_the_best_inputs(scheme: str, fm
 # -- steps of their own
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("slow", ["driver", "load"])
 @pytest.mark.parametrize("ratio", [5.0, 2.5])
 @pytest.mark.parametrize(("inputs", "order"), [("hold", 1), ("secant", 2)])
@@ -371,6 +373,7 @@ class Lag(Assembly):
         self.output(self.lag.y, "y")
 
 
+@pytest.mark.slow
 def test_a_tolerance_is_kept_by_outputs_that_nothing_follows(tmp_path: pathlib.Path) -> None:
     """Here nothing is wrong with what is coupled, but lines are no parabolas, and only the lag's output shows it."""
     for assembly, name in ((Parabola(), "parabola"), (Lag(), "lag")):

@@ -161,6 +161,7 @@ def test_the_commands_take_packages(
     assert (tmp_path / "out.csv").read_text(encoding="utf-8").startswith("time,front_end_amp.y,store.y")
 
 
+@pytest.mark.slow
 def test_the_options_of_systems_change_what_they_say_and_nothing_else(
     fmus: pathlib.Path, tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -77,6 +77,7 @@ def test_both_sides_move_as_one(ratio: float, fmi: int, fmus: dict[str, pathlib.
     assert found.account.calls < 5 * found.account.steps
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ratio", [0.01, 1.0])
 def test_steps_follow_a_tolerance(ratio: float, fmus: dict[str, pathlib.Path]) -> None:
     """A spring that is stiff enough for steps below the longest; angles, by their greatest, and both sides together."""

@@ -350,6 +350,7 @@ def test_a_defect_of_the_slave_is_an_error_and_no_end(system: Any, tmp_path: pat
     unit.free()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_a_thousand_instances_leave_nothing_behind(importer: Importer) -> None:
     def resident() -> int:

@@ -520,6 +520,7 @@ def test_a_wrong_line(line: str, folder: pathlib.Path, refused: Refused) -> None
     refused(["info", "model.py"], LINES[line])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("line", EQUATIONS, ids=range(len(EQUATIONS)))
 def test_wrong_equations(line: str, folder: pathlib.Path, refused: Refused) -> None:
     write(folder, HEAD + OWN.replace("{line}", line))

@@ -182,6 +182,7 @@ TABLES: dict[bytes, list[str]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("content", TABLES, ids=range(len(TABLES)))
 def test_a_wrong_table_of_inputs(content: bytes, folder: pathlib.Path, refused: Refused) -> None:
     (folder / "p.py").write_text(MODEL)

@@ -276,6 +276,7 @@ def test_a_sphere_slides_and_rolls_as_in_mujoco(tmp_path: pathlib.Path) -> None:
     assert v[-5] == pytest.approx(2.0 / (1 + 0.4 * (0.1 / (0.1 - depth / 2)) ** 2), rel=2e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("type", "size", "points"), [("box", "0.1 0.15 0.05", 4), ("capsule", "0.05 0.1", 2), ("cylinder", "0.1 0.05", 2)]
 )

@@ -58,6 +58,7 @@ def bounds(found: Enclosed, t: float, until: float, *at: Any) -> tuple[float, ..
     return tuple(float(value) for pair in results for value in pair)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("law", LAWS)
 def test_bounds_hold(law: str) -> None:
     """Along random motions no value is outside its bounds, and no chord steeper than those of the slope."""

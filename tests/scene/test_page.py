@@ -546,6 +546,7 @@ class Falling(Assembly):
         self.connect(self.ball.frame_a, self.surface.frame_a)
 
 
+@pytest.mark.slow
 def test_a_floor_is_the_ground_and_no_part_of_the_mechanism(
     opened: Callable[[pathlib.Path], Any], tmp_path: pathlib.Path
 ) -> None:

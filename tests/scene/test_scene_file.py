@@ -37,6 +37,7 @@ def test_a_scene_is_read_as_it_was_written(tmp_path: pathlib.Path) -> None:
     assert left_out == written.left_out == ()
 
 
+@pytest.mark.slow
 def test_what_a_scene_takes_is_kept_in_large_models(monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path) -> None:
     monkeypatch.setattr(exporter, "LARGE", 10)
     assembly = mbfmu.load("engine_1b_analytic")

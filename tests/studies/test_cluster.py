@@ -59,6 +59,7 @@ def test_the_same_as_on_this_machine(client, pendulum, here, tmp_path):
     )
 
 
+@pytest.mark.slow
 def test_a_killed_worker_loses_and_doubles_nothing(client, pendulum, here, tmp_path, monkeypatch):
     before = client.run(os.getpid)
     written = []
