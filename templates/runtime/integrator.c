@@ -185,23 +185,24 @@ static int crossings_within(Instance *s, double t, double *c)
     return eval_crossings(s, t, s->step.x, u, s->head.inside, s->step.inner_w, c) || !finite_all(c, nm(s->model));
 }
 
-/* A switch without bounds may cross and cross back within the step just made. Where a parabola through three points
-   comes close to zero, its lowest point is looked at, and so on with that one and its neighbours. Returns a time at
-   which a watched switch disagrees and leaves the crossings there in c_trial; `end` where there is none. */
-static double find_dip(Instance *s, const int *watched, double end)
+/* A switch without bounds may cross and cross back between two times at which crossings are known. Where a parabola
+   through these and one between comes close to zero, its lowest point is looked at, and so on with that one and its
+   neighbours. Returns a time at which a watched switch disagrees and leaves the crossings there in c_trial; `end` where
+   there is none. */
+static double find_dip_between(Instance *s, const int *watched, double begin, const double *c_begin, double end,
+                               const double *c_end)
 {
     enum { SAMPLES = 5 };
-    const Head *head = &s->now->head;
-    double *c_middle = s->search.c_middle, middle = 0.5 * (head->begin + end), margin = 1e-3 * (end - head->begin);
+    double *c_middle = s->search.c_middle, middle = 0.5 * (begin + end), margin = 1e-3 * (end - begin);
     if (crossings_within(s, middle, c_middle)) return end;
     COPY(s->search.c_trial, c_middle, nm(s->model));
     for (int i = 0; i < nm(s->model); ++i)
         if (watched[i] && disagrees(c_middle[i], s->head.inside[i])) return middle;
     for (int i = 0; i < nm(s->model); ++i) {
-        if (!watched[i] || disagrees(s->search.c_next[i], s->head.inside[i])) continue;
+        if (!watched[i] || disagrees(c_end[i], s->head.inside[i])) continue;
         double sign = is_on(s->head.inside[i]) ? 1 : -1;
-        double t[3] = {head->begin, middle, end};
-        double y[3] = {sign * s->head.c[i], sign * c_middle[i], sign * s->search.c_next[i]};
+        double t[3] = {begin, middle, end};
+        double y[3] = {sign * c_begin[i], sign * c_middle[i], sign * c_end[i]};
         for (int sample = 0; sample < SAMPLES; ++sample) {
             double most = fmax(y[0], fmax(y[1], y[2])), lowest = middle, least = vertex(t, y, &lowest);
             if (!(least < 0.2 * (most - fmin(y[0], fmin(y[1], y[2]))))) break;
@@ -214,6 +215,21 @@ static double find_dip(Instance *s, const int *watched, double end)
         }
     }
     return end;
+}
+
+/* The same within the step just made, in each half of it: one parabola does not follow the least of several distances,
+   as that of bodies that turn and come near with one corner after the other. */
+static double find_dip(Instance *s, const int *watched, double end)
+{
+    double begin = s->now->head.begin, middle = 0.5 * (begin + end), *c_middle = s->search.c_low;
+    if (crossings_within(s, middle, c_middle)) return end;
+    for (int i = 0; i < nm(s->model); ++i)
+        if (watched[i] && disagrees(c_middle[i], s->head.inside[i])) {
+            COPY(s->search.c_trial, c_middle, nm(s->model));
+            return middle;
+        }
+    double dip = find_dip_between(s, watched, begin, s->head.c, middle, c_middle);
+    return dip < middle ? dip : find_dip_between(s, watched, middle, c_middle, end, s->search.c_next);
 }
 
 /* The same of switches that have bounds: nothing that is longer than the shortest pulse is passed over, but for what

@@ -166,3 +166,16 @@ def test_the_end_of_an_impact_does_not_spoil_its_last_step(seed: int, stiffness:
     result = simulate(System.of(model, energy=True), interval=2e-3, start_values=values)
     scale = float(np.max(result["energy.kinetic"])) + 1.0
     assert np.diff(result["energy.total"]).max() < 1e-6 * scale
+
+
+@pytest.mark.slow
+def test_a_corner_that_comes_near_after_another_one_is_not_passed_over() -> None:
+    """A box that turns comes near a capsule twice within a step: one parabola through its gap does not dip."""
+    random = np.random.default_rng(94)
+    model = Thrown(random)
+    (values,) = (one for one in throws(model, random, 20) if one.get("shape0_ground.c") == pytest.approx(20851046.1))
+    result = simulate(System.of(model, energy=True), interval=2e-3, start_values=values)
+    gap, f_n = result["shape0_shape1.gap[1]"], result["shape0_shape1.f_n[1]"]
+    assert np.any(gap < -1e-5)
+    assert np.all(f_n[gap < -1e-5] > 0)
+    assert np.diff(result["energy.total"]).max() < 1e-6 * float(np.max(result["energy.kinetic"]))
