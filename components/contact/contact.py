@@ -296,8 +296,7 @@ class ContactPair(Arrows):
             ModelError: there is none of this name, or it is something else.
         """
         name = self.value(f"geometry_{end}")
-        where, owner = f"{self.where}.geometry_{end} = {name!r}", self.part_of
-        known: list[str] = []
+        where, owners, owner = f"{self.where}.geometry_{end} = {name!r}", [], self.part_of
         while owner is not None:
             part: Component | None = owner
             for piece in name.split("."):
@@ -309,9 +308,12 @@ class ContactPair(Arrows):
                     f"{where}: is a {type(part).__name__}, which has no shape to touch; name a geometry, such as a "
                     "Contact.Sphere at its frame"
                 )
+            owners.append(owner)
+            owner = owner.part_of
+        known = []
+        for owner in owners:
             prefix = len(owner.path) + 1 if owner.path else 0
             known += [one.path[prefix:] for one in owner.walk() if isinstance(one, Geometry)]
-            owner = owner.part_of
         raise ModelError(f"{where}: there is no such geometry; {suggestion(name, known)}")
 
     def patches(self, view: Any = None) -> list[Patch]:
