@@ -24,6 +24,7 @@ def show(results: Mapping[str, Any], console: Console) -> None:
     for section, table in (
         ("forward_dynamics", _forward_dynamics),
         ("loops", _loops),
+        ("contacts", _contacts),
         ("work_precision", _work_precision),
         ("do_step", _do_step),
         ("fixed_steps", _fixed_steps),
@@ -91,6 +92,24 @@ def _loops(results: Sequence[Mapping[str, Any]]) -> Table:
             powers.append(f"{family} {growth(rows):.2f} (MuJoCo {growth(rows, 'mujoco'):.2f})")
     if powers:
         table.caption = "Powers of the unknowns with which times grow: " + ", ".join(powers) + "."
+    return table
+
+
+def _contacts(results: Sequence[Mapping[str, Any]]) -> Table:
+    names = ("mbfmu", "mujoco", "exudyn")
+    columns = (*(NAMES[name] for name in names), "mbfmu : best peer", "making the FMU, s", "ends differ by, m")
+    table = _table("Bodies that meet: CPU time to the error aimed at, ms", "", *columns)
+    for row in results:
+        times = [f"{1e3 * row[name]:.3g}" if row[name] else "not measured" for name in names]
+        ratio = best_ratio({name: row[name] for name in names})
+        making = f"{row['making']:.1f}" if row["making"] else ""
+        cells = (f"{1 / ratio:.2f}" if ratio else "", making, f"{row['differs']:.1e}")
+        table.add_row(f"{row['n']} {row['family']}", *times, *cells)
+    table.caption = "Quickest ways: " + "; ".join(
+        f"{row['n']} {row['family']}: "
+        + ", ".join(f"{NAMES[name]} {way}" for name, way in row["chosen"].items() if way)
+        for row in results
+    )
     return table
 
 

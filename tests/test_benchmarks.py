@@ -21,10 +21,10 @@ def _importable(root: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def module(name: str) -> Any:
     """Return a module of the benchmarks; skip where it needs what is not installed."""
-    if name in ("forward_dynamics", "work_precision", "loops"):
-        for peer in ("pinocchio", "mujoco", "exudyn"):
+    if name in ("forward_dynamics", "work_precision", "loops", "contacts"):
+        for peer in ("mujoco", "exudyn") if name == "contacts" else ("pinocchio", "mujoco", "exudyn"):
             pytest.importorskip(peer, reason=f"no {peer}: the extra mbfmu[bench] has it")
-    compiled = ("forward_dynamics", "work_precision", "do_step", "fixed_steps", "loops", "building")
+    compiled = ("forward_dynamics", "work_precision", "do_step", "fixed_steps", "loops", "building", "contacts")
     if name in compiled and find_compiler() is None:
         pytest.skip("no C compiler")
     return importlib.import_module(f"benchmarks.{name}")
@@ -195,3 +195,21 @@ def test_results_are_shown_and_drawn(tmp_path: pathlib.Path) -> None:
         assert expected in text
     module("figure").draw(results, tmp_path / "figure.png")
     assert (tmp_path / "figure.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.slow
+def test_heaps_end_where_those_of_the_peers_do(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The law is theirs, in three ways to write it; above its most bodies there is none of ours."""
+    contacts = module("contacts")
+    for peer in (contacts.mujoco_contact, contacts.exudyn_contact):
+        monkeypatch.setattr(peer, "STEPS", (2e-4, 5e-5))
+    monkeypatch.setattr(contacts, "TOLERANCES", (1e-6, 1e-8))
+    monkeypatch.setattr(contacts, "MOST", 5)
+    rows = list(contacts.measure(tmp_path, {"spheres": (5, 6), "meshes": (1,)}))
+    assert [row["differs"] < 1e-4 for row in rows] == [True] * 3
+    assert [row["mbfmu"] is None for row in rows] == [False, True, False]
+    report = module("report")
+    text = io.StringIO()
+    report.show({"contacts": rows}, report.Console(file=text, width=160))
+    assert "6 spheres" in text.getvalue()
+    assert "not measured" in text.getvalue()
