@@ -65,10 +65,12 @@ def series(result: Result, every_row: bool, asked: bool = False) -> None:
     Variables that were asked for and are too many to stand beside each other have a row each, with first, last, least
     and greatest value; of others, what has no room is counted.
     """
+    from mbfmu.runtime.rounding import noise_of_series
+
     names = list(dict.fromkeys(["time", *result]))
     heads = [escape(name) for name in names]
     shown = table("", *heads, right=heads, more="--variables chooses, --csv FILE has all")
-    noise = _noise(result)
+    noise = noise_of_series(result, result.units)
     last = result.time.size - 1
     rows = range(last + 1) if every_row or last < FEW else [round(i * last / (FEW - 1)) for i in range(FEW)]
     for row in rows:
@@ -98,23 +100,6 @@ def _summary(result: Result, noise: Mapping[str, float]) -> FittingTable:
         numbers = (series[0], series[-1], series.min(), series.max()) if series.size else ()
         shown.add_row(escape(name), escape(result.units.get(name, "")), *(value_of(v, noise[name]) for v in numbers))
     return shown
-
-
-#: Of the largest number of a unit, what sums and differences of such numbers may leave of 0.
-_ROUNDING = 1e-12
-
-
-def _noise(result: Result) -> dict[str, float]:
-    return noise_of({name: float(abs(result[name]).max(initial=0.0)) for name in result}, result.units)
-
-
-def noise_of(sizes: Mapping[str, float], units: Mapping[str, str]) -> dict[str, float]:
-    """Below what a number says nothing, by variable: beside lengths of metres, 1e-17 m are 0."""
-    largest: dict[str, float] = {}
-    for name, value in sizes.items():
-        unit = units.get(name, name)
-        largest[unit] = max(largest.get(unit, 0.0), abs(value))
-    return {name: _ROUNDING * largest[units.get(name, name)] for name in sizes}
 
 
 def value_of(value: float, noise: float) -> str:

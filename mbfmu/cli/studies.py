@@ -319,12 +319,14 @@ def _linear(linear: LinearModel) -> None:
 
 
 def _rest(found: Equilibrium) -> None:
+    from mbfmu.runtime.rounding import noise_of
+
     console = printing.console
     console.print(f"[bold]{escape(found.model)}[/bold]: {found.stability}")
     for group in found.indifferent:
         console.print(f"indifferent: {escape(' with '.join(group))}")
     shown = printing.table("", "name", "value", "unit", right=["value"])
-    noise = report.noise_of(found.start_values, found.units)
+    noise = noise_of(found.start_values, found.units)
     for name, value in found.start_values.items():
         shown.add_row(escape(name), report.value_of(value, noise[name]), found.units.get(name, ""))
     console.print(shown)
@@ -347,10 +349,11 @@ def _swept(found: Sweep) -> None:
     names = [name for name, column in found.columns.items() if column.ndim == 1 and name != "message"]
     heads = ["run", *map(escape, names)]
     shown = printing.table("", *heads, right=heads, more="-o FILE has all")
+    noise = found.noise()
     last = len(found) - 1
     rows = range(last + 1) if last < report.FEW else [round(i * last / (report.FEW - 1)) for i in range(report.FEW)]
     for row in rows:
-        shown.add_row(str(row), *(report.number(float(found[name][row])) for name in names))
+        shown.add_row(str(row), *(report.value_of(float(found[name][row]), noise.get(name, 0.0)) for name in names))
     printing.console.print(shown)
     failed = found.messages
     printing.console.print(f"{len(found)} runs, {len(failed)} failed")

@@ -21,6 +21,7 @@ from mbfmu.runtime import arguments
 from mbfmu.runtime.figures import Curve
 from mbfmu.runtime.figures import Figure as Proposed
 from mbfmu.runtime.happened import SwitchEvent
+from mbfmu.runtime.rounding import cleared, noise_of_series
 from mbfmu.runtime.variables import ScalarVariable, matching
 
 if TYPE_CHECKING:
@@ -181,10 +182,10 @@ class Result(Mapping[str, np.ndarray]):
         return f"Result({self.model!r}, {span}, {self.time.size} points, {len(self)} variables)"
 
     def _repr_html_(self) -> str:
-        shown = self._first()
+        shown, noise = self._first(), noise_of_series(self._series, self.units)
         rows = "".join(
             f"<tr><td>{html.escape(name)}</td><td>{html.escape(self.units.get(name, ''))}</td>"
-            + "".join(f"<td>{value:.6g}</td>" for value in self._facts(name))
+            + "".join(f"<td>{value:.6g}</td>" for value in cleared(self._facts(name), noise.get(name, 0.0)))
             + "</tr>"
             for name in shown
         )
@@ -334,6 +335,7 @@ class Result(Mapping[str, np.ndarray]):
             chosen = arguments.names([names] if isinstance(names, str) else names, f"{self.model}: what is to be drawn")
             drawn = dict.fromkeys(one for pattern in chosen for one in self._drawn(pattern))
             proposed = (Proposed("", tuple(map(Curve, drawn))),)
+        noise = noise_of_series(self._series, self.units)
         plots = [(one.title, unit, curves) for one in proposed for unit, curves in one.axes(self.units).items()]
         lines = [max(8, len(curves)) for *_, curves in plots] or [8]
         figure = Figure(figsize=(9.0, 1.0 + 0.27 * sum(lines)), layout="constrained")
@@ -341,7 +343,8 @@ class Result(Mapping[str, np.ndarray]):
         for axis, (title, unit, curves) in zip(axes, plots, strict=False):
             for number, curve in enumerate(curves):
                 style = _STYLES[number // 10 % len(_STYLES)]
-                axis.plot(self.time, self[curve.name], style, label=curve.legend or curve.name)
+                series = cleared(self[curve.name], noise.get(curve.name, 0.0))
+                axis.plot(self.time, series, style, label=curve.legend or curve.name)
             for instant in dict.fromkeys(event.time for event in self.events):
                 axis.axvline(instant, color="gray", linewidth=0.6, alpha=0.5, zorder=0)
             axis.set_title(title, fontsize="medium")

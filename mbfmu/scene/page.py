@@ -17,6 +17,7 @@ from mbfmu.dynamics.showing.scene import Quantity
 from mbfmu.errors import MbfmuError
 from mbfmu.modeling.units import conversion
 from mbfmu.runtime.result import Result
+from mbfmu.runtime.rounding import cleared, noise_of_series
 from mbfmu.runtime.variables import ScalarVariable
 from mbfmu.scene import bundle
 from mbfmu.scene.gltf import NodeTrack, write_glb
@@ -137,9 +138,10 @@ def recording(run: Recorded, names: Sequence[str], most: int) -> tuple[dict[str,
     at = np.append(at, time.size - 1) if at[-1] < time.size - 1 else at
     columns: dict[bytes, int] = {}
     data: list[np.ndarray] = []
+    noise = noise_of_series({name: result[name] for name in names if name in result}, result.units)
 
     def column(name: str) -> int:
-        values = np.asarray(result[name], dtype=float)[at]
+        values = cleared(result[name], noise.get(name, 0.0))[at]
         key = values.tobytes()
         if key not in columns:
             columns[key] = len(data)

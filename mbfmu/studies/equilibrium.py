@@ -16,6 +16,7 @@ from scipy.stats import qmc
 from mbfmu.dynamics.system import System, system_of
 from mbfmu.errors import MbfmuError, ModelError, SimulationError, UnknownNameError
 from mbfmu.runtime import arguments
+from mbfmu.runtime.rounding import cleared, noise_of
 from mbfmu.runtime.run import Value
 from mbfmu.runtime.variables import ScalarVariable
 from mbfmu.sources import resolved
@@ -116,8 +117,10 @@ class Equilibrium:
         return f"Equilibrium({self.model!r}, {self.stability}, {len(self.start_values)} start values)"
 
     def _repr_html_(self) -> str:
+        noise = noise_of(self.start_values, self.units)
         rows = "".join(
-            f"<tr><td>{html.escape(name)}</td><td>{value:.6g}</td><td>{html.escape(self.units.get(name, ''))}</td></tr>"
+            f"<tr><td>{html.escape(name)}</td><td>{cleared(value, noise[name]):.6g}</td>"
+            f"<td>{html.escape(self.units.get(name, ''))}</td></tr>"
             for name, value in list(self.start_values.items())[:30]
         )
         return f"<div><b>{html.escape(self.model)}</b>: {self.stability}</div><table>{rows}</table>"

@@ -26,6 +26,7 @@ from mbfmu.runtime.descriptor import descriptor
 from mbfmu.runtime.inputs import check_interpolation, drive_of
 from mbfmu.runtime.lanes import most
 from mbfmu.runtime.result import Result, arrays_of
+from mbfmu.runtime.rounding import cleared, noise_of_series
 from mbfmu.runtime.run import Value, checked_tolerance, index_in_p, number_of, time_grid
 from mbfmu.runtime.variables import ScalarVariable, scalar_names
 from mbfmu.sources import is_fmu, resolved
@@ -76,6 +77,15 @@ class Sweep:
 
     def __len__(self) -> int:
         return int(self.columns["message"].size)
+
+    def noise(self) -> dict[str, float]:
+        """Up to where results that are numbers say nothing but rounding; parameters are as they were given."""
+        results = {
+            name: column
+            for name, column in self.columns.items()
+            if name not in self.parameters and column.ndim == 1 and column.dtype.kind == "f"
+        }
+        return noise_of_series(results, self.units)
 
     @property
     def messages(self) -> dict[int, str]:
@@ -175,7 +185,8 @@ class Sweep:
 
     def _repr_html_(self) -> str:
         names = list(self.columns)[:12]
-        shown = [self.columns[name][:8] for name in names]
+        noise = self.noise()
+        shown = [cleared(c, noise[n]) if n in noise else c for n in names for c in (self.columns[n][:8],)]
         rows = "".join(
             "<tr>" + "".join(f"<td>{html.escape(_cell(value))}</td>" for value in row) + "</tr>"
             for row in zip(*shown, strict=True)

@@ -7,6 +7,38 @@ const NUMBERS = 8e6; // what the past may hold; then every second instant is dro
 const PER_SECOND = 60; // communication steps in a second of the watch
 const BUDGET = 35; // of a picture's time [ms] for steps
 
+const ROUNDING = 1e-13, STILL = 1e-15; // as tables of the command line (mbfmu/runtime/rounding.py)
+
+// Largest magnitudes in each unit, of what changes and of what does not, beside which numbers are nothing but rounding.
+class Sizes {
+  constructor(model, places) {
+    const units = new Map();
+    this.places = places;
+    this.groups = model.variables.map(({ unit }) => units.get(unit) ?? units.set(unit, units.size).get(unit));
+    this.still = model.variables.map(({ causality }) => causality.toLowerCase().endsWith("parameter"));
+    this.clear();
+  }
+
+  clear() {
+    this.largest = new Map([[false, []], [true, []]]);
+    this.at = null;
+  }
+
+  see(now, row) {
+    if (this.at === now) return;
+    this.at = now;
+    this.groups.forEach((group, i) => {
+      const found = this.largest.get(this.still[i]), size = Math.abs(row[this.places[i]]);
+      if (Number.isFinite(size) && !(found[group] >= size)) found[group] = size;
+    });
+  }
+
+  noiseOf(index) {
+    const group = this.groups[index], [changing, still] = [false, true].map((of) => this.largest.get(of)[group] ?? 0);
+    return changing > STILL * still ? ROUNDING * changing : STILL * still;
+  }
+}
+
 export class Simulation {
   static async open(model, meshes, preview, wasm, descriptor) {
     const simulation = new Simulation();
@@ -24,6 +56,7 @@ export class Simulation {
     };
     simulation.places = model.variables.map(({ reference }) => place(reference));
     simulation.width = references.length;
+    simulation.sizes = new Sizes(model, simulation.places);
     simulation.quantities = Object.fromEntries(Object.entries(model.quantities).map(([name, vr]) => [name, place(vr)]));
     simulation.runtime.watch(references);
     simulation.restart();
@@ -52,6 +85,7 @@ export class Simulation {
     this.owed = this.watch = this.went = 0;
     this.factor = undefined; // seconds of the run in one of the watch
     this.timing = { steps: 0, step: 0, pictures: 0, draw: 0 };
+    this.sizes.clear();
     if (!this.failed) this.take();
   }
 
@@ -181,11 +215,23 @@ export class Simulation {
       if (this.times[middle] < from) low = middle + 1;
       else high = middle;
     }
-    for (let i = low; i < this.count; i++) draw(this.times[i], this.rows[i * this.width + this.places[index]]);
-    if (this.row) draw(this.now, this.row[this.places[index]]);
+    const place = this.places[index], cleared = this.cleared(index);
+    for (let i = low; i < this.count; i++) draw(this.times[i], cleared(this.rows[i * this.width + place]));
+    if (this.row) draw(this.now, cleared(this.row[place]));
+  }
+
+  // What makes 0 of values of a variable that are nothing but rounding.
+  cleared(index) {
+    if (this.row) this.sizes.see(this.now, this.row);
+    const noise = this.sizes.noiseOf(index);
+    return (value) => (Math.abs(value) <= noise ? 0 : value);
   }
 
   valueAt(index, time = this.now) {
+    return this.cleared(index)(this.computedAt(index, time));
+  }
+
+  computedAt(index, time) {
     const place = this.places[index];
     if (!this.row || time >= this.now || !this.count) return this.row ? this.row[place] : NaN;
     let low = 0, high = this.count - 1;

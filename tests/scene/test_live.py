@@ -275,6 +275,24 @@ def test_a_body_is_pulled_to_the_pointer(script: Callable[..., Any]) -> None:
     assert not shown
 
 
+def test_rounding_is_zero_and_small_is_not(script: Callable[..., Any]) -> None:
+    """A legend beside angles of a radian, and one of a unit in which nothing is larger."""
+    found = script(
+        """
+        run(0.5);
+        const { motion, plots } = viewer, { variables } = motion.model;
+        const index = variables.findIndex((v) => v.name === "hinge.phi");
+        const small = variables.map((v, i) => (v.unit === "N.m" ? i : -1)).filter((i) => i >= 0);
+        for (const i of [index, ...small]) motion.row[motion.places[i]] = 1.4e-17;
+        for (const largest of motion.sizes.largest.values()) largest[motion.sizes.groups[small[0]]] = 0;
+        motion.now += 1e-9; // another instant
+        return [index, small[0]].map((i) => plots.text(i, motion, motion.now));
+        """
+    )
+    assert found[0] == "0 deg"
+    assert found[1] == "1.400e-17 N.m"
+
+
 def test_a_value_out_of_bounds_is_refused_and_said(script: Callable[..., Any]) -> None:
     shown, log = script(
         """
