@@ -34,8 +34,29 @@ _LINES: Mapping[str, tuple[str, float]] = {
 }
 _OTHER_LINE = ("#a83232", 2.0)
 
-#: Our icons in a box of 48 x 30, by words that a class's name has; the first that fits is taken.
+#: Our icons in a box of 48 x 30, by words that a class's name has, with a dot its whole name; the first that fits is
+#: taken.
 _ICONS: Sequence[tuple[tuple[str, ...], str]] = (
+    (("Contact.Sphere",), "M24 3a12 12 0 1 0 .1 0M12 15c6 5 18 5 24 0"),
+    (("Contact.Ellipsoid",), "M24 6c22 0 22 18 0 18s-22-18 0-18M5 15c8 5 30 5 38 0"),
+    (("Contact.Capsule",), "M14 6h20a9 9 0 0 1 0 18h-20a9 9 0 0 1 0-18z"),
+    (("Contact.Cylinder",), "M10 7c0-6 28-6 28 0s-28 6-28 0v16c0 6 28 6 28 0v-16"),
+    (("Contact.Box",), "M12 8l12-6 12 6v14l-12 6-12-6zM12 8l12 6 12-6M24 14v14"),
+    (("Contact.ConvexMesh",), "M12 10l12-8 13 7-3 14-13 5-11-8zM12 10l9 6 16-7M21 16l0 12M21 16l-11 4"),
+    (("Contact.Plane",), "M2 12h44M8 12l-5 8M18 12l-5 8M28 12l-5 8M38 12l-5 8"),
+    (("Contact.HeightField", "Road", "Slope"), "M2 20c8-9 12 3 20-2s12-11 24-4M2 27h44"),
+    (("Contact",), "M14 4a10 10 0 1 0 .1 0M34 4a10 10 0 1 0 .1 0M24 4v4M24 20v6M20 23l4 4 4-4"),
+    (("Backlash", "Gap"), "M2 15h6l3-9 5 18 5-18 3 9h5M29 8v14M37 8v14M37 15h9"),
+    (("Beam", "ModalBody"), "M4 4v20M4 9c14 0 27 3 40 13M4 17c12 0 23 3 34 12M44 22l-6 7"),
+    (
+        ("WishboneCar", "PhersonCar", "Components.Vehicle"),
+        "M4 21v-6l8-2 5-7h14l6 7 7 2v6zM13 17a4 4 0 1 0 .1 0M35 17a4 4 0 1 0 .1 0",
+    ),
+    (("Wishbone", "FiveLink", "MacPherson"), "M4 8l20 3M4 22l20-3M24 6v18M24 15h6M30 3h10v24h-10z"),
+    (("Bushing",), "M24 3a12 12 0 1 0 .1 0M24 10a5 5 0 1 0 .1 0M2 15h10M36 15h10"),
+    (("Driver",), "M24 3a12 12 0 1 0 .1 0M12 15h24M24 15v12"),
+    (("TyreWheel", "SlipWheel", "Tyre", "SlipForce"), "M24 2a12 12 0 1 0 .1 0M24 8a6 6 0 1 0 .1 0M4 27h40"),
+    (("Initialize",), "M24 3a12 12 0 1 0 .1 0M24 8v7l6 4"),
     (("World",), "M8 26V4M8 26H40M4 8l4-6 4 6M36 22l6 4-6 4"),
     (
         ("SpringDamper",),
@@ -58,19 +79,45 @@ _ICONS: Sequence[tuple[tuple[str, ...], str]] = (
     (("FixedRotation",), "M2 24h20l16-18M30 24a8 8 0 0 0-3-6"),
     (("FixedTranslation", "Rod"), "M2 12h44v6H2z"),
     (("Gravity",), "M24 2v22M18 18l6 8 6-8"),
-    (("Brake", "Clutch", "Friction"), "M2 15h16M30 15h16M18 4v22M22 4v22M26 4v22M30 4v22"),
+    (("Brake", "Clutch", "Friction", "RollingResistance"), "M2 15h16M30 15h16M18 4v22M22 4v22M26 4v22M30 4v22"),
     (
-        ("Gear", "Differential", "Planetary"),
+        ("Gear", "Differential", "Planetary", "AxisType"),
         "M2 9h8M10 2v14M10 2h8v14h-8M18 9h6M24 3v24M32 3v24M24 3h8M24 27h8M32 21h14",
     ),
-    (("Inertia", "Rotor"), "M2 15h12M14 3h20v24h-20zM34 15h12"),
-    (("Mass", "Body", "Box", "Cylinder"), "M2 15h8M10 4h28v22h-28zM10 4l28 22M38 4l-28 22"),
+    (("Inertia", "Rotor", "Disc"), "M2 15h12M14 3h20v24h-20zM34 15h12"),
+    (("Mass", "Body", "Box", "Cylinder", "Structure"), "M2 15h8M10 4h28v22h-28zM10 4l28 22M38 4l-28 22"),
     (("EMF", "Motor"), "M24 3a12 12 0 1 0 .1 0M18 21v-12l6 7 6-7v12M2 15h10M36 15h10"),
     (("Sensor", "Cut", "Absolute", "Relative"), "M24 3a12 12 0 1 0 .1 0M24 15l7-8M14 8l2 2M24 4v3M34 8l-2 2"),
     (("Torque",), "M10 22a14 14 0 1 1 28 0M33 17l5 6 5-6"),
     (("Force",), "M4 15h34M32 8l8 7-8 7"),
     (("Position", "Speed", "Accelerate", "Move"), "M4 24h40M4 20v8M44 20v8M8 14h26M28 8l8 6-8 6"),
-    (("Ground", "Fixed"), "M24 2v14M8 16h32M12 16l-5 8M20 16l-5 8M28 16l-5 8M36 16l-5 8"),
+    (("Delay",), "M8 3h32v24h-32zM14 9v12h20M19 15h10M25 11l4 4-4 4"),
+    (
+        ("Thyristor", "Triac"),
+        "M2 15h16M18 6v18l14-9zM32 6v18M32 15h14M30 17l8 10",
+    ),
+    (("Diode",), "M2 15h16M18 6v18l14-9zM32 6v18M32 15h14"),
+    (("Potentiometer",), "M2 20h10M12 14h24v12h-24zM36 20h10M24 2v12M20 9l4 5 4-5"),
+    (("OpAmp",), "M12 3v24l26-12zM2 9h10M2 21h10M38 15h8"),
+    (("MOS",), "M2 15h14M16 6v18M21 5v20M21 8h15M21 22h15M36 2v6M36 22v6"),
+    (
+        ("Transformer", "Gyrator"),
+        "M4 4h8a4 5 0 0 1 0 11a4 5 0 0 1 0 11h-8M44 4h-8a4 5 0 0 0 0 11a4 5 0 0 0 0 11h8M24 3v24",
+    ),
+    (("CCC", "CCV", "VCC", "VCV"), "M24 3l12 12-12 12-12-12zM2 15h10M36 15h10"),
+    (("Switch", "Closer", "Opener", "Idle", "Short"), "M2 15h12M14 15l18-10M34 15h12"),
+    (("Resistor", "Conductor"), "M2 15h10M12 9h24v12h-24zM36 15h10"),
+    (("Capacitor",), "M2 15h18M20 4v22M28 4v22M28 15h18"),
+    (("Inductor",), "M2 18h6a5 5 0 0 1 10 0 5 5 0 0 1 10 0 5 5 0 0 1 10 0h8"),
+    (
+        ("Thermal", "Heat", "Temperature", "Convection", "Cooling"),
+        "M24 2c-6 8-10 12-10 18a10 8 0 0 0 20 0c0-6-4-10-10-18z",
+    ),
+    (("Visualizers", "Shape", "Arrow", "FixedFrame"), "M12 8l12-6 12 6v14l-12 6-12-6zM12 8l12 6 12-6M24 14v14"),
+    (
+        ("Ground", "Fixed", "Support", "Mounting", "Bearing"),
+        "M24 2v14M8 16h32M12 16l-5 8M20 16l-5 8M28 16l-5 8M36 16l-5 8",
+    ),
     (("Sine", "Cosine"), "M6 2v26M2 15h44M6 15c6-16 12-16 18 0s12 16 18 0"),
     (("Step", "Pulse", "Constant"), "M6 2v26M2 26h44M6 22h16v-14h20"),
     (("Ramp", "Trapezoid", "Table", "Path"), "M6 2v26M2 26h44M6 22h8l14-14h14"),
@@ -78,12 +125,7 @@ _ICONS: Sequence[tuple[tuple[str, ...], str]] = (
     (("Gain",), "M14 3v24l22-12z"),
     (("Add", "Sum", "Feedback"), "M24 3a12 12 0 1 0 .1 0M24 8v14M17 15h14"),
     (("Integrator",), "M28 4c-8-2-5 24-13 22"),
-    (("Resistor", "Conductor"), "M2 15h10M12 9h24v12h-24zM36 15h10"),
-    (("Capacitor",), "M2 15h18M20 4v22M28 4v22M28 15h18"),
-    (("Inductor",), "M2 18h6a5 5 0 0 1 10 0 5 5 0 0 1 10 0 5 5 0 0 1 10 0h8"),
     (("Voltage", "Current"), "M24 3a12 12 0 1 0 .1 0M2 15h44"),
-    (("Thermal", "Heat", "Temperature", "Convection"), "M24 2c-6 8-10 12-10 18a10 8 0 0 0 20 0c0-6-4-10-10-18z"),
-    (("Visualizers", "Shape", "Arrow"), "M12 8l12-6 12 6v14l-12 6-12-6zM12 8l12 6 12-6M24 14v14"),
 )
 _BLOCK, _ANY = "M8 3h32v24h-32zM14 20l8-10 6 6 6-8", "M8 3h32v24h-32z"
 
@@ -167,7 +209,7 @@ def diagram(
 def graph_of(assembly: Assembly) -> tuple[dict[str, Node], list[Wire]]:
     """Components of an assembly with its inputs, outputs and connectors as nodes, and connections as edges."""
     nodes = {
-        name: Node(name, type(part).__name__, _icon(part), repr(part))
+        name: Node(name, type(part).__name__, _icon(type(part)), repr(part))
         for name, part in assembly.parts.items()
         if assembly.has_part(name)
     }
@@ -199,13 +241,14 @@ def graph_of(assembly: Assembly) -> tuple[dict[str, Node], list[Wire]]:
     return nodes, edges
 
 
-def _icon(part: Component) -> str:
-    name, full = type(part).__name__, type(part).modelica_name or type(part).__name__
+def _icon(cls: type[Component]) -> str:
+    name, full = cls.__name__, cls.modelica_name or cls.__name__
     for words, drawing in _ICONS:
-        if any(word in name for word in words):
+        if any(word in (full if "." in word else name) for word in words):
             return drawing
+    packages = full.split(".")[:-1]
     for words, drawing in _ICONS:
-        if any(f"{word}." in full or f"{word}s." in full for word in words):
+        if not {f"{word}{plural}" for word in words for plural in ("", "s")}.isdisjoint(packages):
             return drawing
     return _BLOCK if full.startswith("Blocks.") else _ANY
 

@@ -65,6 +65,20 @@ def test_the_page_with_the_most_curves_is_small(page: pathlib.Path, tmp_path: pa
     assert run["points"] > 400
 
 
+def test_what_is_rounding_is_no_curve(page: pathlib.Path) -> None:
+    """The torque of a hinge without a drive: 5e-14 N.m beside 100 N.m."""
+    found = re.search(r'id="model">([^<]*)<', page.read_text(encoding="utf-8"))
+    assert found
+    model = json.loads(bytes_of(found[1]))
+    (run,) = model["runs"]
+    names = [variable["name"] for variable in model["variables"]]
+    places = {name: run["columns"][names.index(f"revolute2.{name}")] + 1 for name in ("tau", "w")}
+    curves = {name: run["levels"]["curves"][place] for name, place in places.items()}
+    assert 0 < np.abs(mbfmu.simulate("double_pendulum", outputs=["revolute2.tau"])["revolute2.tau"]).max() < 1e-12
+    assert curves["tau"][0] == 0.0
+    assert curves["w"][0] != 0.0
+
+
 def test_it_loads_without_a_word_in_the_console(browser: Any) -> None:
     assert browser.execute_script("return document.documentElement.dataset.ready") == "yes"
     assert browser.get_log("browser") == []
