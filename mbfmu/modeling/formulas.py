@@ -80,7 +80,7 @@ class Formula:
 
     def value(self, known: Mapping[Quantity, Any]) -> Any:
         """Its value, with known values of what it needs."""
-        return self.make(*(known[quantity] for quantity in self.needs))
+        return self.make(*map(known.__getitem__, self.needs))
 
 
 def reached(begin: Iterable[Quantity], needs: Callable[[Quantity], Iterable[Quantity]]) -> tuple[Quantity, ...]:

@@ -1,24 +1,26 @@
 """Bindings of classes, worked out once for all components for which they read the same.
 
 A binding such as `lambda self: self.density * self.volume` gives expressions that differ from component to component in
-their symbols only. So it is run for the first of them, with a reader in place of the component, which takes down the
-parameters that it asks for; wherever else these are alike, its expressions are taken over with other symbols, in a
-fraction of the time. One that asks for anything but parameters is run every time.
+their symbols only. So those of a class are run for the first of them, with a reader in place of the component, which
+takes down the parameters that they ask for; wherever else these are alike, all their expressions are taken over at
+once with other symbols, in a fraction of the time. One that asks for anything but parameters is run every time.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, cast
 
 import casadi as ca
 import numpy as np
 
+from mbfmu.dynamics.columns import elements, hashes, stacked
 from mbfmu.frames import Orientation
 from mbfmu.modeling.component import Component
 from mbfmu.modeling.declarations import Parameter
 
-#: Forms of one binding that are kept: where there are more, looking for the right one costs what it saves.
+#: Forms of a class's bindings that are kept: where there are more, looking for the right one costs what it saves.
 FORMS = 8
 
 
@@ -45,25 +47,27 @@ class _Reader:
 
 @dataclasses.dataclass(frozen=True)
 class _Form:
-    """What a binding gave: the values of parameters that it read, and its expressions as a function of the symbols."""
+    """What some bindings of a class gave: the values of parameters that they read, and a function of the symbols."""
 
     values: dict[str, Any]
+    #: The bindings that can be taken over by others, and which of them are orientations.
+    names: tuple[str, ...]
+    are_orientations: tuple[bool, ...]
     function: ca.Function
-    is_orientation: bool
 
     @classmethod
-    def of(cls, reader: _Reader, result: Any) -> _Form | None:
-        """None where it cannot be taken over by others."""
-        is_orientation = isinstance(result, Orientation)
-        results = [result.T, result.w] if is_orientation else [result]
-        if not vars(reader)["_knows_parameters_only"] or not all(isinstance(part, ca.SX) for part in results):
-            return None
-        values: dict[str, Any] = vars(reader)["_values"]
-        function = ca.Function("binding", _symbols(values), results, {"allow_free": True})
-        return None if function.has_free() else cls(values, function, is_orientation)
+    def of(cls, readers: dict[str, _Reader], results: dict[str, Any]) -> _Form:
+        """The form of what bindings of one component gave."""
+        names = tuple(name for name, result in results.items() if _is_local(readers[name], result))
+        values: dict[str, Any] = {}
+        for name in names:
+            values |= vars(readers[name])["_values"]
+        are_orientations = tuple(isinstance(results[name], Orientation) for name in names)
+        expressions = [part for name in names for part in _parts(results[name])]
+        return cls(values, names, are_orientations, ca.Function("bindings", _symbols(values), expressions))
 
-    def for_other(self, component: Component) -> Any:
-        """What the binding gives for another component; None where it would read something else."""
+    def for_other(self, component: Component) -> dict[str, Any] | None:
+        """What the bindings give for another component; None where they would read something else."""
         symbols = []
         for name, value in self.values.items():
             declaration = component.declarations[name]
@@ -76,34 +80,62 @@ class _Form:
             if symbol.shape != (value.T if isinstance(value, Orientation) else value).shape:
                 return None
             symbols.append(symbol)
-        results = self.function.call(symbols)
-        return Orientation(*results) if self.is_orientation else results[0]
+        if not self.names:
+            return {}
+        results = iter(self.function.call(symbols))
+        return {
+            name: Orientation(next(results), next(results)) if is_orientation else next(results)
+            for name, is_orientation in zip(self.names, self.are_orientations, strict=True)
+        }
 
 
 class Bindings:
     """Values of parameters, those that classes bind by the form of their bindings."""
 
     def __init__(self) -> None:
-        self._forms: dict[Parameter, list[_Form]] = {}
+        self._forms: dict[tuple[type, tuple[str, ...]], list[_Form]] = {}
 
-    def value(self, component: Component, name: str) -> Any:
-        """`component.value(name)`."""
-        declaration = component.declarations[name]
-        assert isinstance(declaration, Parameter)
-        is_own = type(component).value is not Component.value
-        if is_own or component.is_given(name) or not callable(declaration.default):
-            return component.value(name)
-        forms = self._forms.setdefault(declaration, [])
+    def values(self, component: Component, names: Iterable[str]) -> dict[str, Any]:
+        """`component.value(name)` of some of its parameters."""
+        names = tuple(names)
+        bound = () if type(component).value is not Component.value else self._bound(component, names)
+        found = self._of_class(component, bound) if bound else {}
+        return {name: found[name] if name in found else component.value(name) for name in names}
+
+    @staticmethod
+    def _bound(component: Component, names: tuple[str, ...]) -> tuple[str, ...]:
+        """Those that the class binds."""
+        declarations = component.declarations
+        return tuple(
+            name
+            for name in names
+            if callable(cast("Parameter", declarations[name]).default) and not component.is_given(name)
+        )
+
+    def _of_class(self, component: Component, bound: tuple[str, ...]) -> dict[str, Any]:
+        """What the class binds, as far as it is told by what a component before gave; all of it for the first."""
+        forms = self._forms.setdefault((type(component), bound), [])
         for form in forms:
             found = form.for_other(component)
             if found is not None:
                 return found
-        reader = _Reader(component)
-        result = component.value_to(reader, name)
-        new = _Form.of(reader, result)
-        if new is not None and len(forms) < FORMS:
-            forms.append(new)
-        return result
+        readers = {name: _Reader(component) for name in bound}
+        results = {name: component.value_to(reader, name) for name, reader in readers.items()}
+        if len(forms) < FORMS:
+            forms.append(_Form.of(readers, results))
+        return results
+
+
+def _is_local(reader: _Reader, result: Any) -> bool:
+    """True for what others can take over: expressions of the component's own parameters."""
+    if not vars(reader)["_knows_parameters_only"] or not all(isinstance(part, ca.SX) for part in _parts(result)):
+        return False
+    read = stacked(_symbols(vars(reader)["_values"]))
+    return set(hashes(ca.symvar(stacked(_parts(result))))) <= set(hashes(elements(read)))
+
+
+def _parts(result: Any) -> list[Any]:
+    return [result.T, result.w] if isinstance(result, Orientation) else [result]
 
 
 def _symbols(values: dict[str, Any]) -> list[ca.SX]:

@@ -60,11 +60,12 @@ class Parameters:
             ModelError: a binding of the wrong size, a parameter that depends on itself, or a value that a binding gives
                 and that is outside the parameter's bounds.
         """
-        places = _Places()
+        places, bindings = _Places(), Bindings()
         for component in components:
-            for name, declaration in component.parameters().items():
-                if not declaration.structural and not declaration.animation:
-                    places.add_parameter(component, name, declaration)
+            declared = component.parameters().items()
+            kept = {name: d for name, d in declared if not d.structural and not d.animation}
+            for name, value in bindings.values(component, kept).items():
+                places.add_parameter(component, name, kept[name], value)
         for symbol, number in starts:
             places.add(symbol, number)
         aliases = places.direct_aliases()
@@ -262,16 +263,14 @@ class _Places:
         self.derived: list[ca.SX] = []
         self.expressions: list[ca.SX] = []
         self._aliases: dict[int, tuple[ca.SX, ca.SX]] = {}
-        self._bindings = Bindings()
         self.keys: dict[tuple[str, str], list[int]] = {}
         #: What messages call the scalars.
         self.labels: dict[int, str] = {}
         #: Scalars with bounds and values that bindings give, and what declares them.
         self.bound: list[tuple[ca.SX, Parameter]] = []
 
-    def add_parameter(self, component: Component, name: str, declaration: Parameter) -> None:
+    def add_parameter(self, component: Component, name: str, declaration: Parameter, value: Any) -> None:
         """Give all scalars of a parameter their places."""
-        value = self._bindings.value(component, name)
         scalars = elements(component.plain_symbol(name))
         is_open = isinstance(value, Start) and not value.fixed
         if isinstance(value, Start):

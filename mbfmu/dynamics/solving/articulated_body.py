@@ -28,6 +28,7 @@ from __future__ import annotations
 import collections
 import dataclasses
 import functools
+import itertools
 import math
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Any
@@ -387,21 +388,22 @@ class _Recursion:
         self.unknown = {
             symbol
             for placeholders in (
-                *(self.alpha(edge.child) for edge in self.order),
                 *self.places.wrench.values(),
                 *self.unknowns.a.values(),
             )
             for symbol in hashes(elements(placeholders))
         }
+        self.unknown.update(symbol for edge in self.order for symbol in self._alpha_hashes(edge.child))
         #: Placeholders of the accelerations of an edge's parent.
         self.of_parent = ca.SX.sym("alpha", 6)
         self.alone_expressions = {key: self._alone(key) for key in self.alone}
         self.groups = self._grouped()
+        given = self._expressions(self.groups)
         self._names = ca.SX(0, 1)
         self._known: dict[Hashable, _Kind] = {}
         self.kinds: dict[_Group, _Kind] = {}
         for group in reversed(self.groups):  # what children pass is part of a kind
-            self.kinds[group] = self._kind(group)
+            self.kinds[group] = self._kind(group, given[group])
 
     def _evaluated(self, base: Values, behaviours: Mapping[str, Behaviour]) -> Values:
         """Values of edges, loads and balances, between the placeholders."""
@@ -454,7 +456,12 @@ class _Recursion:
         return ca.vertcat(self.places.motion[(node, "a_0")], self.places.motion[(node, "z")])
 
     def _alpha_hashes(self, node: int) -> list[int]:
-        return hashes(elements(self.alpha(node)))
+        return self._hashes_of_alpha[node]
+
+    @functools.cached_property
+    def _hashes_of_alpha(self) -> Mapping[int, list[int]]:
+        motion, ends = self.places.motion, {edge.child for edge in self.order}
+        return {n: hashes(elements(motion[(n, "a_0")]) + elements(motion[(n, "z")])) for n in ends}
 
     def _refuse(self, *expressions: ca.SX) -> None:
         """Accelerations and wrenches must not be left in maps."""
@@ -508,9 +515,11 @@ class _Recursion:
 
     # -- kinds
 
-    def _kind(self, group: _Group) -> _Kind:
-        """The kind of a group whose children's kinds are known; a new one where there is none like it."""
-        given = self._expressions(group)
+    def _kind(self, group: _Group, given: list[ca.SX]) -> _Kind:
+        """The kind of a group whose children's kinds are known; a new one where there is none like it.
+
+        `given`: all that the work on the group begins with.
+        """
         named = [symbol for node in group.nodes if node != GROUND for symbol in self._motion_symbols(node)]
         for edge in group.edges:
             named += elements(self.places.wrench[edge])
@@ -539,15 +548,26 @@ class _Recursion:
         renamed = ca.Function("form", [ca.vertcat(ca.SX(0, 1), *symbols)], expressions).call([names])
         return ca.Function("form", [names], renamed).serialize()
 
-    def _expressions(self, group: _Group) -> list[ca.SX]:
-        """All that the work on a group begins with."""
+    def _expressions(self, groups: list[_Group]) -> dict[_Group, list[ca.SX]]:
+        """All that the work on groups begins with."""
+        own = {group: self._own(group) for group in groups}
+        loads = {group: self._all_loads(group) for group in groups}
+        resolved = self.resolve([*itertools.chain(*own.values(), *loads.values())])
+        count = sum(map(len, own.values()))
+        left, right = iter(resolved[:count]), iter(self._without_alone(resolved[count:]))
+        return {
+            group: [*itertools.islice(left, len(own[group])), *itertools.islice(right, len(loads[group]))]
+            for group in groups
+        }
+
+    def _own(self, group: _Group) -> list[ca.SX]:
+        """Relative motions, balances, and what edges pass on."""
         found = [self._motion(edge, what) for edge in group.edges for what in _RELATIVE]
         found += self._rows(group.keys)
-        found += [part for edge in group.edges if edge.parent != GROUND for part in self._wrench_at_parent(edge)]
-        loads = [load for edge in group.edges for load in self._loads(edge.child)]
-        loads += self._own_loads(group)
-        resolved = self.resolve([*found, *loads])
-        return [*resolved[: len(found)], *self._without_alone(resolved[len(found) :])]
+        return found + [p for edge in group.edges if edge.parent != GROUND for p in self._wrench_at_parent(edge)]
+
+    def _all_loads(self, group: _Group) -> list[ca.SX]:
+        return [*(load for edge in group.edges for load in self._loads(edge.child)), *self._own_loads(group)]
 
     def _motion(self, edge: Edge, what: str) -> ca.SX:
         """Relative motion of an edge."""

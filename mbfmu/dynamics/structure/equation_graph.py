@@ -88,29 +88,26 @@ class EquationGraph:
     # -- what stands in what
 
     @functools.cached_property
-    def _parts(self) -> list[list[Quantity]]:
-        """Strongly connected parts, each behind those that it needs."""
+    def _parts(self) -> list[tuple[list[Quantity], bool]]:
+        """Strongly connected parts, each behind those that it needs; and whether it is a loop."""
         order = list(self.formulas)
         number = {quantity: i for i, quantity in enumerate(order)}
+        loops = {number[quantity] for quantity in self.matched if quantity in number}
         rows, columns = list(range(len(order))), list(range(len(order)))
         for i, formula in enumerate(self.formulas.values()):
-            for need in formula.needs:
-                j = number.get(need)
-                if j is not None:
-                    rows.append(i)
-                    columns.append(j)
-        pattern = ca.Sparsity.triplet(len(order), len(order), rows, columns)
-        count, found, offsets = pattern.scc()
-        return [[order[i] for i in sorted(found[offsets[k] : offsets[k + 1]])] for k in reversed(range(count))]
-
-    def _is_loop(self, part: list[Quantity]) -> bool:
-        first = part[0]
-        return len(part) > 1 or first in self.matched or first in self.formulas[first].needs
+            found = [j for j in map(number.get, formula.needs) if j is not None]
+            rows += [i] * len(found)
+            columns += found
+            if i in found:
+                loops.add(i)
+        count, members, offsets = ca.Sparsity.triplet(len(order), len(order), rows, columns).scc()
+        parts = [sorted(members[offsets[k] : offsets[k + 1]]) for k in reversed(range(count))]
+        return [([order[i] for i in part], len(part) > 1 or part[0] in loops) for part in parts]
 
     @functools.cached_property
     def blocks(self) -> tuple[Block, ...]:
         """All quantities in blocks, in an order in which each needs earlier ones only."""
-        return tuple(self._torn(part) if self._is_loop(part) else Block(tuple(part)) for part in self._parts)
+        return tuple(self._torn(part) if is_loop else Block(tuple(part)) for part, is_loop in self._parts)
 
     def _torn(self, part: list[Quantity]) -> Block:
         """A block whose loops are torn."""
@@ -125,7 +122,7 @@ class EquationGraph:
 
     def relation_in_loop(self) -> RelationKey | None:
         """A relation whose force needs itself: where a gear's housing sits on what it drives, say."""
-        for part in self._parts:
+        for part, _ in self._parts:
             if len(part) > 1 and any(isinstance(quantity, RelationForce) for quantity in part):
                 cycle = _cycle(part, self.formulas)
                 forces = [quantity.key for quantity in cycle if isinstance(quantity, RelationForce)]
