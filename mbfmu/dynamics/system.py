@@ -23,9 +23,10 @@ from mbfmu.dynamics.reading.components import components_of, connections_of
 from mbfmu.dynamics.reading.flatten import flatten
 from mbfmu.dynamics.reading.inputs import Inputs
 from mbfmu.dynamics.showing.drawing import sketched
+from mbfmu.dynamics.showing.drawn import drawn
 from mbfmu.dynamics.showing.figures import figures_of
 from mbfmu.dynamics.showing.interface import Places, Visible, seen, state_nominals
-from mbfmu.dynamics.showing.scene import Scene, drawn
+from mbfmu.dynamics.showing.scene import Scene, placed
 from mbfmu.dynamics.solving.accelerations import accelerations
 from mbfmu.dynamics.solving.kinetic import check_kinetic
 from mbfmu.dynamics.solving.massless import moves_no_mass
@@ -157,7 +158,7 @@ class System:
         watched = Watched.of(formulation)
         check_jumps(formulation, watched, assembly.stop_time)
         stages = Stages(w, initial, watched, Updates.of(formulation, w.w), delays)
-        picture, variables = drawing.placed(variables) if drawing else (None, variables)
+        picture, variables = placed(drawing, variables) if drawing else (None, variables)
         nominals = state_nominals(variables, vectors.x.numel())
         return cls(
             name=assembly.name,

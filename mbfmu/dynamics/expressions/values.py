@@ -205,7 +205,6 @@ def _solve(
 ) -> None:
     """Make the quantities of a block that need each other."""
     structure = graph.structure
-    structure.refuse_loop_of_truths(block.all)
     symbols = {q: ca.SX.sym(q.name(structure), *_shape(q, structure)) for q in block.torn}
     trial = known | symbols
     unknown = frozenset(hashes(elements(stacked(symbols.values()))))

@@ -25,97 +25,37 @@ is used.
 
 from __future__ import annotations
 
-import collections
 import dataclasses
 import functools
 import itertools
-import math
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 import casadi as ca
 import numpy as np
 
 from mbfmu.dynamics.columns import elements, hashes, stacked
-from mbfmu.dynamics.expressions.values import Values, evaluated
-from mbfmu.dynamics.reading.equation_context import Behaviour
+from mbfmu.dynamics.expressions.values import Values
+from mbfmu.dynamics.solving.cut_tree import RELATIVE, CutTree, NotLocal, wrench_at_parent
+from mbfmu.dynamics.solving.linking import Linker, Place, Step, Work
 from mbfmu.dynamics.structure.frame_graph import GROUND, Edge
-from mbfmu.dynamics.structure.quantities import (
-    MOTION,
-    FrameMotion,
-    RelativeMotion,
-    Wrench,
-    at_children,
-    relative_acceleration,
-)
-from mbfmu.dynamics.structure.scalar_graph import FlangeNode
-from mbfmu.dynamics.structure.structure import Structure
+from mbfmu.dynamics.structure.quantities import RelativeMotion, relative_acceleration
 from mbfmu.dynamics.structure.unknowns import Coordinate, Own
 from mbfmu.frames import cross
-from mbfmu.modeling import leaves
-from mbfmu.modeling.formulas import Formula, Quantity
 
 #: Number of groups up to which leaf functions are written out in place. Beyond that shared code, which stays in the
 #: processor's cache, is quicker: a chain of 20 aligned axes takes 0.92 of the time and 0.58 of the code, with random
 #: axes 0.80 and 0.38.
 INLINE_GROUPS = 9
-
-
-#: Speeds of one body that bends up to which they are eliminated in symbols: code grows with their number's cube.
-MOST_SPEEDS = 24
 #: How deep expressions are compared before numbers are tried.
 _DEPTH = 4
-#: Vectors of up to so many elements are handed to a leaf function whole.
-PASSED_WHOLE = 40
 #: Motions of a frame by what they depend on.
 _LINEAR, _ANGULAR = ("r_0", "v_0"), ("T", "w")
 #: Number of symbols in the motion of a frame.
 _SYMBOLS = 24
-#: Relative motion of an edge.
-_RELATIVE = ("r", "T", "v", "w", "a", "z")
-
-
-#: Numbers that stay in expressions, because they say of which kind these are.
-_KEPT = frozenset({0.0, 0.5, -0.5, 1.0, -1.0, 2.0, -2.0})
 
 #: What replaces passed-on parameters in expressions (`Parameters.resolve`).
 Resolve = Callable[[list[ca.SX]], list[ca.SX]]
-#: Where a linker has the value of a symbol: number of the vector, and of its element.
-Place = tuple[int, int]
-
-
-def _is_kept(number: float) -> bool:
-    return number in _KEPT or not math.isfinite(number)
-
-
-class NotLocal(Exception):
-    """The recursion does not apply to this system."""
-
-
-@dataclasses.dataclass(frozen=True)
-class _Placeholders:
-    """Motions of all frames, and wrenches of all edges at their child, as symbols."""
-
-    #: (frame node, r_0 ... z) -> its motion.
-    motion: Mapping[tuple[int, str], ca.SX]
-    #: Tree edge -> cut force and torque that it takes up at its child.
-    wrench: Mapping[Edge, ca.SX]
-
-    @classmethod
-    def of(cls, order: Sequence[Edge]) -> _Placeholders:
-        """Symbols for the edges of a tree."""
-        motion = {
-            (edge.child, what): ca.SX.sym(f"{what}{edge.child}", 3, 3 if what == "T" else 1)
-            for edge in order
-            for what in MOTION
-        }
-        return cls(motion, {edge: ca.SX.sym(f"wrench {edge.path}", 6) for edge in order})
-
-    @property
-    def given(self) -> dict[Quantity, ca.SX]:
-        """The quantities that they stand for."""
-        frames: dict[Quantity, ca.SX] = {FrameMotion(*key): symbol for key, symbol in self.motion.items()}
-        return frames | at_children(self.wrench)
 
 
 @dataclasses.dataclass(eq=False)
@@ -151,29 +91,6 @@ class _Group:
         return self.keys if edge in self.moved else []
 
 
-class _Work:
-    """Expressions of a kind that are evaluated for each of its groups."""
-
-    def __init__(self, expressions: Sequence[ca.SX]) -> None:
-        self.column = ca.vertcat(ca.SX(0, 1), *expressions)
-        self.symbols = ca.symvar(self.column)
-        self.hashes = hashes(self.symbols)
-        #: Leaf functions, by where the values of the symbols are.
-        self.leaves: dict[Hashable, ca.Function] = {}
-
-
-@dataclasses.dataclass(frozen=True)
-class _Step:
-    """Expressions of a kind, and the symbols (by hash) that have the last of them as their values."""
-
-    work: _Work
-    #: Number of expressions.
-    size: int
-    symbols: list[int]
-    #: Numbers of the group's symbols in them; their other symbols are placeholders.
-    reads: list[int]
-
-
 @dataclasses.dataclass
 class _Kind:
     """What groups of one kind share, in the symbols of the first of them.
@@ -197,9 +114,9 @@ class _Kind:
     passing: list[int] = dataclasses.field(default_factory=list)
     passed_form: Hashable = None
     #: Inward step; outward ones by the symbols that are wanted; last ones by the nodes that others hang on.
-    inward: _Step = dataclasses.field(init=False)
-    outward: dict[tuple[int, ...], _Step] = dataclasses.field(default_factory=dict)
-    acceleration: dict[tuple[int, ...], _Step] = dataclasses.field(default_factory=dict)
+    inward: Step = dataclasses.field(init=False)
+    outward: dict[tuple[int, ...], Step] = dataclasses.field(default_factory=dict)
+    acceleration: dict[tuple[int, ...], Step] = dataclasses.field(default_factory=dict)
 
     @functools.cached_property
     def reads(self) -> list[int]:
@@ -224,120 +141,11 @@ class _Kind:
         symbols, expressions = zip(*self.placed, strict=True)
         return ca.substitute(matrix, ca.vertcat(*symbols), ca.vertcat(*expressions))
 
-    def step(self, pairs: Sequence[tuple[ca.SX, ca.SX]], before: Sequence[ca.SX] = ()) -> _Step:
+    def step(self, pairs: Sequence[tuple[ca.SX, ca.SX]], before: Sequence[ca.SX] = ()) -> Step:
         """Expressions, the last of which symbols have for their values."""
-        work = _Work([*before, *(expression for _, expression in pairs)])
+        work = Work([*before, *(expression for _, expression in pairs)])
         reads = [self.number[symbol] for symbol in work.hashes if symbol in self.number]
-        return _Step(work, len(before) + len(pairs), hashes(symbol for symbol, _ in pairs), reads)
-
-
-class _Numbers:
-    """Numbers of one component's expressions, and the symbols that stand for them."""
-
-    def __init__(self, name: str) -> None:
-        self._name = name
-        self.symbols: list[ca.SX] = []
-        self.values: list[float] = []
-        self._known: dict[float, ca.SX] = {}
-
-    def lifted(self, matrices: list[ca.SX]) -> list[ca.SX]:
-        """Matrices with symbols in place of their numbers; 0, 1, 2 and 1/2, which forms of rotations share, stay."""
-        column = ca.veccat(*matrices)
-        symbols = ca.symvar(column)
-        function = ca.Function("numbers", symbols, [column])
-        kind, sources, targets = function.instruction_id, function.instruction_input, function.instruction_output
-        constants = [k for k in range(function.n_instructions()) if kind(k) == ca.OP_CONST]
-        if all(_is_kept(function.instruction_constant(k)) for k in constants):
-            return matrices
-        work: dict[int, ca.SX] = {}
-        results = [ca.SX(0)] * column.nnz()
-        for k in range(function.n_instructions()):
-            operation, target = kind(k), targets(k)
-            if operation == ca.OP_CONST:
-                work[target[0]] = self._symbol(function.instruction_constant(k))
-            elif operation == ca.OP_INPUT:
-                work[target[0]] = symbols[sources(k)[0]]
-            elif operation == ca.OP_OUTPUT:
-                results[target[1]] = work[sources(k)[0]]
-            else:
-                operands = [work[i] for i in sources(k)]
-                work[target[0]] = (ca.SX.unary if len(operands) == 1 else ca.SX.binary)(operation, *operands)
-        dense = ca.SX(column.sparsity(), ca.vertcat(ca.SX(0, 1), *results))
-        parts = ca.vertsplit(dense, [0, *np.cumsum([matrix.numel() for matrix in matrices]).tolist()])
-        return [ca.reshape(part, matrix.shape) for part, matrix in zip(parts, matrices, strict=True)]
-
-    def _symbol(self, number: float) -> ca.SX:
-        """What stands for a number; its negative is that of what stands for its opposite."""
-        if _is_kept(number):
-            return ca.SX(number)
-        if -number in self._known:
-            return -self._known[-number]
-        if number not in self._known:
-            self._known[number] = ca.SX.sym(f"{self._name} {number!r}")
-            self.symbols.append(self._known[number])
-            self.values.append(number)
-        return self._known[number]
-
-
-class Linker:
-    """Turns local expressions into values: they become a leaf function, called with the values of its symbols."""
-
-    def __init__(self, symbolic: type) -> None:
-        self._symbolic = symbolic
-        self._values: list[Any] = []
-        self._leaves: dict[str, ca.Function] = {}
-        #: Where the values of symbols are, by hash.
-        self.places: dict[int, Place] = {}
-
-    def define(self, symbols: Iterable[ca.SX], values: Any) -> None:
-        """From now on the scalar symbols have the elements of a vector as their values."""
-        number = self.add(values)
-        self.places |= {symbol: (number, i) for i, symbol in enumerate(hashes(symbols))}
-
-    def add(self, values: Any) -> int:
-        """Take a vector of values: its number."""
-        self._values.append(values)
-        return len(self._values) - 1
-
-    def value(self, work: _Work, place: Callable[[int], Place]) -> Any:
-        """Values of expressions as one vector; `place` says where those of their symbols are."""
-        gathered: dict[int, tuple[list[int], list[int]]] = {}
-        for number, symbol in enumerate(work.hashes):
-            source, index = place(symbol)
-            numbers, indices = gathered.setdefault(source, ([], []))
-            numbers.append(number)
-            indices.append(index)
-        arguments, values = [], []
-        # The latest results first: code is generated depth first, so what a leaf reads is then computed close to it.
-        for source, (numbers, indices) in sorted(gathered.items(), reverse=True):
-            whole = self._values[source]
-            if whole.numel() <= PASSED_WHOLE:  # picking elements inside the leaf costs nothing, copying them does
-                values.append(whole)
-                arguments.append((whole.numel(), tuple(numbers), tuple(indices)))
-            else:
-                values.append(whole[indices])
-                arguments.append((len(indices), tuple(numbers), tuple(range(len(indices)))))
-        key = tuple(arguments)
-        if key not in work.leaves:
-            work.leaves[key] = self._leaf(work, arguments)
-        result = work.leaves[key].call(values)[0]
-        return result if values else self._symbolic(result)
-
-    def _leaf(self, work: _Work, arguments: list[tuple[int, tuple[int, ...], tuple[int, ...]]]) -> ca.Function:
-        """The leaf function of expressions; equal ones are one function, in which common parts are computed once.
-
-        `arguments`: size of each, numbers of the symbols whose values it has, and which of its elements these are.
-        """
-        inputs = [ca.SX.sym(f"i{k}", size) for k, (size, _, _) in enumerate(arguments)]
-        column = work.column
-        if inputs:
-            symbols = [work.symbols[i] for _, numbers, _ in arguments for i in numbers]
-            values = [inputs[k][list(indices)] for k, (_, _, indices) in enumerate(arguments)]
-            column = ca.substitute(column, ca.vertcat(*symbols), ca.vertcat(*values))
-        key = ca.Function("leaf", inputs, [column]).serialize()
-        if key not in self._leaves:
-            self._leaves[key] = ca.Function("leaf", inputs, [ca.densify(ca.cse(column))])
-        return self._leaves[key]
+        return Step(work, len(before) + len(pairs), hashes(symbol for symbol, _ in pairs), reads)
 
 
 def accelerations(
@@ -351,7 +159,8 @@ def accelerations(
     if base.unknowns.multipliers:
         return None
     try:
-        recursion = _Recursion(base, resolve)
+        cut = CutTree.of(base)
+        recursion = _Recursion(cut, resolve)
     except NotLocal:
         return None
     symbolic = ca.SX if len(recursion.groups) <= INLINE_GROUPS else ca.MX
@@ -359,7 +168,7 @@ def accelerations(
     linker = Linker(symbolic)
     for symbols, value in zip(arguments, inputs, strict=True):
         linker.define(elements(symbols), value)
-    for numbers in recursion.numbers:
+    for numbers in cut.numbers:
         linker.define(numbers.symbols, symbolic(ca.DM(numbers.values)))
     result = recursion.link(linker)
     if symbolic is ca.SX:
@@ -370,33 +179,11 @@ def accelerations(
 class _Recursion:
     """The maps of one system, and how they are linked."""
 
-    def __init__(self, base: Values, resolve: Resolve) -> None:
-        self.topology, self.unknowns, self.resolve = base.topology, base.unknowns, resolve
-        self.order = [edge for edge in self.topology.order if edge not in base.structure.idle]
-        self.keys_of, self.alone = self._owners()
-        self.places = _Placeholders.of(self.order)
-        self.numbers: list[_Numbers] = []
-        behaviours = dict(base.topology.behaviours)
-        lifted: dict[str, Behaviour] = {}
-        for path in {edge.path: None for edge in self.order}:
-            behaviour, speaker = behaviours[path], behaviours[path].speaker.path
-            if speaker not in lifted:
-                lifted[speaker] = self._with_numbers_as_symbols(behaviour)
-            behaviours[path] = dataclasses.replace(lifted[speaker], component=behaviour.component)
-        self.carried = self._carried()
-        self.values = self._evaluated(base, behaviours)
-        self.unknown = {
-            symbol
-            for placeholders in (
-                *self.places.wrench.values(),
-                *self.unknowns.a.values(),
-            )
-            for symbol in hashes(elements(placeholders))
-        }
-        self.unknown.update(symbol for edge in self.order for symbol in self._alpha_hashes(edge.child))
+    def __init__(self, cut: CutTree, resolve: Resolve) -> None:
+        self.cut, self.values, self.unknowns, self.resolve = cut, cut.values, cut.values.unknowns, resolve
         #: Placeholders of the accelerations of an edge's parent.
         self.of_parent = ca.SX.sym("alpha", 6)
-        self.alone_expressions = {key: self._alone(key) for key in self.alone}
+        self.alone = {key: self._alone(key) for key in cut.alone}
         self.groups = self._grouped()
         given = self._expressions(self.groups)
         self._names = ca.SX(0, 1)
@@ -405,100 +192,18 @@ class _Recursion:
         for group in reversed(self.groups):  # what children pass is part of a kind
             self.kinds[group] = self._kind(group, given[group])
 
-    def _evaluated(self, base: Values, behaviours: Mapping[str, Behaviour]) -> Values:
-        """Values of edges, loads and balances, between the placeholders."""
-        structure = dataclasses.replace(base.structure, behaviours=behaviours)
-        given = self.places.given | base.torn
-        wanted = [balance for key in self.unknowns.a for balance in structure.balances(key)]
-        for edge in self.order:
-            wanted += [structure.motion(edge, what) for what in _RELATIVE]
-            wanted += [structure.supported(edge, what) for what in MOTION]
-            wanted += self._wrench_formulas(structure, edge)
-            wanted += [structure.node_loads(edge.child, name) for name in ("f", "t")]
-            wanted += [structure.node_loads(edge.parent, name) for name in ("f", "t") if edge.parent != GROUND]
-        return evaluated(base.graph.within(structure, wanted, given), given)
-
-    @staticmethod
-    def _wrench_formulas(structure: Structure, edge: Edge) -> list[Formula]:
-        return [Formula.of(Wrench(edge, edge.reversed, name)) for name in ("f", "t")]
-
-    def _with_numbers_as_symbols(self, behaviour: Behaviour) -> Behaviour:
-        """A behaviour whose relative motion has symbols in place of the numbers in it."""
-        if not behaviour.motions:
-            return behaviour
-        numbers = _Numbers(behaviour.component.where)
-        lifted = iter(numbers.lifted(behaviour.moving))
-        motions = {frame: {what: next(lifted) for what in motion} for frame, motion in behaviour.motions.items()}
-        if not numbers.symbols:
-            return behaviour
-        self.numbers.append(numbers)
-        return behaviour.with_motions(motions)
-
-    def _carried(self) -> dict[str, str]:
-        """Components whose load, where the tree enters them, knows accelerations of their own speeds: that frame."""
-        found: dict[str, str] = {}
-        for edge in reversed(self.order):
-            connector = edge.connectors[edge.reversed]
-            behaviour = self.topology.behaviours[edge.path]
-            loads = (leaves.Load(connector, name) for name in ("f", "t"))
-            known = (leaf for load in loads if load in behaviour.targets for leaf in behaviour.target(load).leaves)
-            if any(
-                isinstance(leaf, leaves.Acceleration) or (isinstance(leaf, leaves.Coordinate) and leaf.order == 2)
-                for leaf in known
-            ):
-                found[edge.path] = connector
-            else:
-                found.pop(edge.path, None)
-        return found
-
-    def alpha(self, node: int) -> ca.SX:
-        """Placeholders of the accelerations of a node."""
-        return ca.vertcat(self.places.motion[(node, "a_0")], self.places.motion[(node, "z")])
-
-    def _alpha_hashes(self, node: int) -> list[int]:
-        return self._hashes_of_alpha[node]
-
-    @functools.cached_property
-    def _hashes_of_alpha(self) -> Mapping[int, list[int]]:
-        motion, ends = self.places.motion, {edge.child for edge in self.order}
-        return {n: hashes(elements(motion[(n, "a_0")]) + elements(motion[(n, "z")])) for n in ends}
-
     def _refuse(self, *expressions: ca.SX) -> None:
         """Accelerations and wrenches must not be left in maps."""
-        if not self.unknown.isdisjoint(hashes(ca.symvar(ca.veccat(*expressions)))):
+        if not self.cut.unsolved.isdisjoint(hashes(ca.symvar(ca.veccat(*expressions)))):
             raise NotLocal
-
-    def _owners(self) -> tuple[dict[str, list[Coordinate]], list[Coordinate]]:
-        """Speeds by the joint that they belong to, and those that belong to none."""
-        paths = {edge.path for edge in self.order}
-        by_joint: dict[str, list[Coordinate]] = {}
-        alone: list[Coordinate] = []
-        for key in self.unknowns.a:
-            joint = self._joint_of_flange.get(key, "") if isinstance(key, FlangeNode) else key.path
-            if joint in self.topology.behaviours and joint in paths:
-                by_joint.setdefault(joint, []).append(key)
-            else:
-                alone.append(key)
-        ends = collections.Counter(edge.path for edge in self.order if edge.parent == GROUND)
-        if any(ends[joint] > 1 for joint in by_joint):
-            raise NotLocal  # one component prescribes several frames
-        if any(sum(self.unknowns.a[key].numel() for key in keys) > MOST_SPEEDS for keys in by_joint.values()):
-            raise NotLocal
-        return by_joint, alone
-
-    @functools.cached_property
-    def _joint_of_flange(self) -> dict[Coordinate, str]:
-        """Joints by the nodes that their relations know: those of their axis flanges."""
-        paths = {edge.path for edge in self.order}
-        return {n: r.path for r in reversed(self.topology.relations) if r.path in paths for n in r.nodes}
 
     def _grouped(self) -> list[_Group]:
         groups: list[_Group] = []
         group_of: dict[int, _Group] = {}
         moving: dict[str, _Group] = {}
-        for edge in self.order:
+        for edge in self.cut.order:
             parent = edge.parent
-            keys = self.keys_of.get(edge.path, [])
+            keys = self.cut.keys_of.get(edge.path, [])
             if keys and edge.path in moving:
                 group = moving[edge.path]
                 group.edges.append(edge)
@@ -520,9 +225,9 @@ class _Recursion:
 
         `given`: all that the work on the group begins with.
         """
-        named = [symbol for node in group.nodes if node != GROUND for symbol in self._motion_symbols(node)]
+        named = [symbol for node in group.nodes if node != GROUND for symbol in self.cut.motion_symbols[node]]
         for edge in group.edges:
-            named += elements(self.places.wrench[edge])
+            named += elements(self.cut.wrench[edge])
         named += [symbol for key in group.keys for symbol in elements(self.unknowns.a[key])]
         group.symbols = hashes(named)
         known = set(group.symbols)
@@ -531,9 +236,9 @@ class _Recursion:
         key = (
             tuple((edge.parent == GROUND, group.nodes.index(edge.parent), edge.reversed) for edge in group.edges),
             tuple(self.unknowns.a[key].numel() for key in group.keys),
-            (tuple(edge in group.moved for edge in group.edges), group.edges[0].path in self.carried),
+            (tuple(edge in group.moved for edge in group.edges), group.edges[0].path in self.cut.carried),
             tuple((group.nodes.index(child.base), self.kinds[child].passed_form) for child in group.children),
-            tuple(symbol in self.unknown for symbol in group.symbols),
+            tuple(symbol in self.cut.unsolved for symbol in group.symbols),
             self._form([*named, *others], given),
         )
         if key not in self._known:
@@ -562,7 +267,7 @@ class _Recursion:
 
     def _own(self, group: _Group) -> list[ca.SX]:
         """Relative motions, balances, and what edges pass on."""
-        found = [self._motion(edge, what) for edge in group.edges for what in _RELATIVE]
+        found = [self._motion(edge, what) for edge in group.edges for what in RELATIVE]
         found += self._rows(group.keys)
         return found + [p for edge in group.edges if edge.parent != GROUND for p in self._wrench_at_parent(edge)]
 
@@ -578,43 +283,34 @@ class _Recursion:
         value: ca.SX = self.values(self.values.structure.frame(node, "w"))
         return value
 
-    def _motion_symbols(self, node: int) -> list[ca.SX]:
-        """Placeholders of the motion of a node."""
-        return self._symbols_of_motion[node]
-
-    @functools.cached_property
-    def _symbols_of_motion(self) -> Mapping[int, list[ca.SX]]:
-        motion = self.places.motion
-        return {e.child: [s for what in MOTION for s in elements(motion[(e.child, what)])] for e in self.order}
-
     def _loads(self, node: int) -> list[ca.SX]:
         """Force and torque of everything at a node but edges, and bodies that bend beyond it."""
-        carried = [path for path, connector in self.carried.items() if self._node(path, connector) == node]
+        carried = [path for path, connector in self.cut.carried.items() if self._node(path, connector) == node]
         return [self.values(self.values.structure.node_loads(node, name, carried)) for name in ("f", "t")]
 
     def _node(self, path: str, connector: str) -> int:
-        return self.topology.flat.nodes[(path, connector)]
+        return self.values.flat.nodes[(path, connector)]
 
     def _own_loads(self, group: _Group) -> list[ca.SX]:
         """Force and torque of a body that bends where the tree enters it; nothing of others."""
         path = group.edges[0].path
-        if path not in self.carried:
+        if path not in self.cut.carried:
             return []
-        return [self.values(self.values.structure.load(path, self.carried[path], name, 3)) for name in ("f", "t")]
+        return [self.values(self.values.structure.load(path, self.cut.carried[path], name, 3)) for name in ("f", "t")]
 
     def _rows(self, keys: list[Coordinate]) -> list[ca.SX]:
         return [self.values(row) for key in keys for row in self.values.structure.balances(key)]
 
     def _wrench_at_parent(self, edge: Edge) -> list[ca.SX]:
         """What an edge passes on of its wrench."""
-        return [self.values(formula) for formula in self._wrench_formulas(self.values.structure, edge)]
+        return [self.values(formula) for formula in wrench_at_parent(edge)]
 
     def _without_alone(self, loads: list[ca.SX]) -> list[ca.SX]:
         """Loads with what they are in place of the accelerations of drive trains."""
         if not self.alone:
             return loads
         own = ca.vertcat(*(self.unknowns.a[key] for key in self.alone))
-        return list(ca.substitute(loads, [own], [ca.vertcat(*self.alone_expressions.values())]))
+        return list(ca.substitute(loads, [own], [ca.vertcat(*self.alone.values())]))
 
     def _derived(self, group: _Group) -> _Kind:
         """The work on the first group of its kind, all that is the same whoever asks for it."""
@@ -631,7 +327,7 @@ class _Recursion:
         """X, S and c of an edge."""
         alpha = ca.SX.zeros(6) if edge.parent == GROUND else self.of_parent
         work = _parent_acceleration if edge.reversed else _child_acceleration
-        relative = (self._motion(edge, what) for what in _RELATIVE)
+        relative = (self._motion(edge, what) for what in RELATIVE)
         (motion,) = self.resolve([work(alpha, self._turning(edge.a), *relative)])
         S, rest = _affine(motion, self._accelerations_of(keys))
         X, c = ca.SX(6, 6), rest
@@ -646,10 +342,10 @@ class _Recursion:
     def _inertia(self, node: int, loads: list[ca.SX], keys: list[Coordinate]) -> tuple[ca.SX, ca.SX, ca.SX]:
         """(I, N, p) of loads at a node, for its acceleration resolved in its own frame, and speeds of its component."""
         (load,) = self._without_alone(self.resolve([ca.vertcat(*loads)]))
-        matrix, rest = _affine(load, self.alpha(node))
+        matrix, rest = _affine(load, self.cut.alpha(node))
         coupling, rest = _affine(rest, self._accelerations_of(keys))
         self._refuse(rest, matrix, coupling)
-        return _in_frame(matrix, self.places.motion[(node, "T")]), coupling, rest
+        return _in_frame(matrix, self.cut.motion[(node, "T")]), coupling, rest
 
     def _solve_rows(self, kind: _Kind) -> None:
         """Solve the rows of a group for its accelerations, from its last edge to the first."""
@@ -669,7 +365,7 @@ class _Recursion:
         for edge in reversed(group.edges):
             if edge in group.moved and edge is not first:
                 continue
-            coupled = len(group.moved) > 1 or first.path in self.carried or inertia[edge.child][1].nnz()
+            coupled = len(group.moved) > 1 or first.path in self.cut.carried or inertia[edge.child][1].nnz()
             work = self._bent if edge is first and coupled else self._eliminate
             gain, offset, handed = work(edge, kind, inertia)
             if edge is first:
@@ -698,8 +394,8 @@ class _Recursion:
         X, S, c = kind.maps[edge]
         I, _, p = inertia[child]  # noqa: E741
         (rows,) = self.resolve([ca.vertcat(ca.SX(0, 1), *self._rows(keys))])
-        given = [X, S, c, I, p, rows, self.places.wrench[edge], self.alpha(child)]
-        given += [self._accelerations_of(keys), self.places.motion[(child, "T")]]
+        given = [X, S, c, I, p, rows, self.cut.wrench[edge], self.cut.alpha(child)]
+        given += [self._accelerations_of(keys), self.cut.motion[(child, "T")]]
         if edge.parent == GROUND:
             gain, offset = self._gains(*given)
             return gain, offset, None
@@ -768,12 +464,12 @@ class _Recursion:
         I, N, p = (entering or nothing) if kind.from_base else inertia[at]  # noqa: E741
         (rows,) = self.resolve([ca.vertcat(ca.SX(0, 1), *self._rows(group.keys))])
         E, rest = _affine(rows, self._accelerations_of(group.keys))
-        Q, rest = _affine(rest, self.alpha(at))
-        Q = _in_frame(Q, self.places.motion[(at, "T")])
+        Q, rest = _affine(rest, self.cut.alpha(at))
+        Q = _in_frame(Q, self.cut.motion[(at, "T")])
         for edge in group.moved if kind.from_base else group.moved[1:]:
             X, S, c = kind.maps[edge]
             I_b, N_b, p_b = inertia[edge.child]
-            R, rest = _affine(rest, self.places.wrench[edge])
+            R, rest = _affine(rest, self.cut.wrench[edge])
             upward = self._upward(edge)
             A, B, d = I_b @ X, I_b @ S + N_b, I_b @ c + p_b
             I, N, p = I - upward @ A, N - upward @ B, p - upward @ d  # noqa: E741
@@ -784,7 +480,7 @@ class _Recursion:
             gain, offset = solution[:, :6], solution[:, 6]
             return gain, offset, (I + N @ gain, p + N @ offset)
         X, S, c = kind.maps[first]
-        R, rest = _affine(rest, self.places.wrench[first])
+        R, rest = _affine(rest, self.cut.wrench[first])
         self._refuse(R, Q, E, rest)
         K = Q - R @ I
         solution = _solve(K @ S + E - R @ N, ca.horzcat(-K, R @ p - rest))
@@ -801,7 +497,7 @@ class _Recursion:
         return gain, offset, (passed[0] + I + N @ a_X, passed[1] + p + N @ a_0)
 
     def _upward(self, edge: Edge) -> ca.SX:
-        wrench = self.places.wrench[edge]
+        wrench = self.cut.wrench[edge]
         upward, rest = _affine(self.resolve([ca.vertcat(*self._wrench_at_parent(edge))])[0], wrench)
         if not rest.is_zero():
             raise NotLocal
@@ -821,19 +517,19 @@ class _Recursion:
     @functools.cached_property
     def _unsolved(self) -> frozenset[int]:
         """Elements of accelerations and wrenches, which the expression of a speed of its own does not know."""
-        unsolved = ca.vertcat(ca.SX(0, 1), *self.unknowns.a.values(), *self.places.wrench.values())
+        unsolved = ca.vertcat(ca.SX(0, 1), *self.unknowns.a.values(), *self.cut.wrench.values())
         return frozenset(hashes(elements(unsolved)))
 
     # -- linking
 
     def link(self, linker: Linker) -> Any:
         """Accelerations as values: out along the tree, in, and out again."""
-        alone = {key: _Work([expression]) for key, expression in self.alone_expressions.items()}
+        alone = {key: Work([expression]) for key, expression in self.alone.items()}
         #: Placeholders of motions (by hash) that somebody reads, directly or further out along the tree.
         needed = {symbol for work in alone.values() for symbol in work.hashes}
         for group, kind in self.kinds.items():
             needed.update(group.symbols[i] for i in kind.reads)
-        outward: dict[_Group, _Step] = {}
+        outward: dict[_Group, Step] = {}
         for group in reversed(self.groups):
             kind = self.kinds[group]
             outward[group] = step = self._outward(kind, tuple(i for i in kind.behind if group.symbols[i] in needed))
@@ -849,7 +545,7 @@ class _Recursion:
         solved: dict[Coordinate, Any] = {}
         for group in self.groups:
             ports = list(dict.fromkeys(child.base for child in group.children))
-            ports += [n for n in group.nodes[1:] if n not in ports and not needed.isdisjoint(self._alpha_hashes(n))]
+            ports += [n for n in group.nodes[1:] if n not in ports and not needed.isdisjoint(self.cut.alpha_symbols[n])]
             step = self._acceleration(self.kinds[group], tuple(group.nodes.index(node) for node in ports))
             values, at = self._evaluate(group, step, linker), 0
             for key in group.keys:
@@ -860,7 +556,7 @@ class _Recursion:
             solved[key] = linker.value(work, linker.places.__getitem__)
         return ca.vertcat(*(solved[key] for key in self.unknowns.a))
 
-    def _evaluate(self, group: _Group, step: _Step, linker: Linker) -> Any:
+    def _evaluate(self, group: _Group, step: Step, linker: Linker) -> Any:
         """Values of a step for one group; what is a symbol of the group is known everywhere from now on."""
         if not step.size:
             return None
@@ -880,7 +576,7 @@ class _Recursion:
                 known[group.symbols[i]] = (source, k)
         return values
 
-    def _outward(self, kind: _Kind, wanted: tuple[int, ...]) -> _Step:
+    def _outward(self, kind: _Kind, wanted: tuple[int, ...]) -> Step:
         """Motion of a group's frames, those of its symbols that are wanted, and its maps."""
         if wanted in kind.outward:
             return kind.outward[wanted]
@@ -910,20 +606,20 @@ class _Recursion:
         """(placeholder, expression) of the motion of an edge's child, as far as it is needed."""
         wanted = []
         for what in quantities:
-            places = elements(self.places.motion[(edge.child, what)])
+            places = elements(self.cut.motion[(edge.child, what)])
             if any(p.element_hash() in needed for p in places):
                 expressions = elements(self.resolve([self.values(self.values.structure.supported(edge, what))])[0])
                 wanted += [(p, e) for p, e in zip(places, expressions, strict=True) if p.element_hash() in needed]
         return wanted
 
-    def _acceleration(self, kind: _Kind, ports: tuple[int, ...]) -> _Step:
+    def _acceleration(self, kind: _Kind, ports: tuple[int, ...]) -> Step:
         """Accelerations of a group's speeds, and of those of its nodes that others hang on."""
         if ports in kind.acceleration:
             return kind.acceleration[ports]
         group = kind.first
         alphas = {GROUND: ca.SX.zeros(6)}
         if group.base != GROUND:
-            alphas[group.base] = self.alpha(group.base)
+            alphas[group.base] = self.cut.alpha(group.base)
         results: list[ca.SX] = []
         for edge in group.edges:
             X, S, c = kind.maps[edge]
@@ -934,7 +630,7 @@ class _Recursion:
                 results += elements(ca.densify(a))
             alphas[edge.child] = reached + S @ a if edge in group.moved else reached
         nodes = [group.nodes[i] for i in ports]
-        symbols = [symbol for node in nodes for symbol in elements(self.alpha(node))]
+        symbols = [symbol for node in nodes for symbol in elements(self.cut.alpha(node))]
         values = [value for node in nodes for value in elements(ca.densify(alphas[node]))]
         kind.acceleration[ports] = kind.step(list(zip(symbols, values, strict=True)), results)
         return kind.acceleration[ports]

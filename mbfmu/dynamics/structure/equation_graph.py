@@ -29,7 +29,10 @@ from mbfmu.dynamics.structure.quantities import (
 from mbfmu.dynamics.structure.scalar_graph import RelationKey, ScalarNode
 from mbfmu.dynamics.structure.structure import Structure
 from mbfmu.dynamics.structure.surplus import Surplus, matching
+from mbfmu.errors import ModelError
 from mbfmu.modeling import leaves
+from mbfmu.modeling.connectors import Signal
+from mbfmu.modeling.declarations import Variable
 from mbfmu.modeling.formulas import Formula, Quantity, reached
 
 
@@ -119,6 +122,27 @@ class EquationGraph:
         cut = set(torn)
         left = {q: [n for n in needs if n not in cut] for q, needs in inside.items() if q not in cut}
         return Block(tuple(_sorted(left)), tuple(torn))
+
+    def check_loops(self) -> None:
+        """Refuse conditions and whole numbers that need themselves: no derivative leads to what they are.
+
+        Raises:
+            ModelError: there are some; the message names the loop.
+        """
+        for part, is_loop in self._parts:
+            for quantity in part if is_loop else ():
+                if not isinstance(quantity, Assigned) or not isinstance(quantity.target, leaves.Value):
+                    continue
+                component = self.structure.behaviours[quantity.path].component
+                name = quantity.target.name
+                declared = component.ports().get(name) or component.declarations.get(name)
+                if isinstance(declared, Signal | Variable) and declared.type.base in ("Boolean", "Integer"):
+                    kind = "condition" if declared.type.base == "Boolean" else "whole number"
+                    names = dict.fromkeys(other.name(self.structure) for other in self._torn(part).all)
+                    raise ModelError(
+                        f"algebraic loop: {' -> '.join(names)} give the {kind} {quantity.name(self.structure)} by "
+                        "itself; put a block Pre into the loop, which gives it as it was before"
+                    )
 
     def relation_in_loop(self) -> RelationKey | None:
         """A relation whose force needs itself: where a gear's housing sits on what it drives, say."""

@@ -638,26 +638,6 @@ class Structure:
             f"{', ' * bool(known)}{some(known)})"
         )
 
-    def refuse_loop_of_truths(self, block: Sequence[Quantity]) -> None:
-        """Refuse conditions and whole numbers that need themselves: no derivative leads to what they are.
-
-        Raises:
-            ModelError: there are some; the message names the loop.
-        """
-        for quantity in block:
-            if not isinstance(quantity, Assigned) or not isinstance(quantity.target, leaves.Value):
-                continue
-            component = self.behaviours[quantity.path].component
-            name = quantity.target.name
-            declared = component.ports().get(name) or component.declarations.get(name)
-            if isinstance(declared, Signal | Variable) and declared.type.base in ("Boolean", "Integer"):
-                kind = "condition" if declared.type.base == "Boolean" else "whole number"
-                names = dict.fromkeys(other.name(self) for other in block)
-                raise ModelError(
-                    f"algebraic loop: {' -> '.join(names)} give the {kind} {quantity.name(self)} by itself; put a "
-                    "block Pre into the loop, which gives it as it was before"
-                )
-
     def checked_block(self, block: Sequence[Quantity], slope: ca.SX) -> str:
         """What to say of a linear block where it is singular with the parameters as they are.
 

@@ -45,7 +45,8 @@ def settled(topology: Topology, inputs: Inputs, ask: Callable[[Structure], Wante
     other multipliers are. Rows act on accelerations of nodes themselves, so coordinates that they know become absolute.
 
     Raises:
-        ModelError: nothing determines some unknowns of networks, or nothing gives a variable its value.
+        ModelError: nothing determines some unknowns of networks, nothing gives a variable its value, or a condition
+            needs itself.
     """
     while True:
         structure = Structure.of(topology, inputs)
@@ -54,5 +55,6 @@ def settled(topology: Topology, inputs: Inputs, ask: Callable[[Structure], Wante
         relation = graph.relation_in_loop()
         absolute = [] if relation is not None else graph.relative_in(wanted.loops, wanted.balances)
         if relation is None and not absolute:
+            graph.check_loops()
             return graph, wanted
         topology = topology.without(relation, absolute)
