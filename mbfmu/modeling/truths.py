@@ -60,13 +60,13 @@ def counted(value: ca.SX, is_boolean: Callable[[ca.SX], bool]) -> ca.SX | None:
     something. Nor is `if_else(condition, 1, 0)`, a number.
     """
     waiting = [] if value.is_constant() or value.is_symbolic() or is_truth(value, is_boolean) else [value]
-    seen: set[int] = set()
+    folded, seen = _Folded(is_boolean), set[int]()
     while waiting:
         part = waiting.pop()
         if part.element_hash() in seen:
             continue
         seen.add(part.element_hash())
-        if part.op() not in _ARITHMETIC or _changes_sign(part, is_boolean):
+        if part.op() not in _ARITHMETIC or folded.changes_sign(part):
             continue
         operands = [part.dep(i) for i in range(part.n_dep())]
         for operand in operands:
@@ -82,30 +82,43 @@ def _is_condition(part: ca.SX, is_boolean: Callable[[ca.SX], bool]) -> bool:
     return is_boolean(part) if part.is_symbolic() else part.op() in _TRUTHS
 
 
-def _changes_sign(value: ca.SX, is_boolean: Callable[[ca.SX], bool]) -> bool:
-    """True for what a condition and constants give, not negative with it only, or without it only."""
-    found: list[ca.SX] = []
+class _Folded:
+    """What single conditions and constants give, each part of an expression looked at once."""
 
-    def both(part: ca.SX) -> tuple[float, float] | None:
-        """Values without the condition and with it."""
+    def __init__(self, is_boolean: Callable[[ca.SX], bool]) -> None:
+        self._is_boolean = is_boolean
+        #: By the hash of a part: values without its condition and with it, and that; None where it has more of them.
+        self._known: dict[int, tuple[float, float, ca.SX | None] | None] = {}
+
+    def changes_sign(self, value: ca.SX) -> bool:
+        """True for what a condition and constants give, not negative with it only, or without it only."""
+        values = self._of(value)
+        return values is not None and (values[0] >= 0) != (values[1] >= 0)
+
+    def _of(self, part: ca.SX) -> tuple[float, float, ca.SX | None] | None:
+        key = part.element_hash()
+        if key not in self._known:
+            self._known[key] = self._worked_out(part)
+        return self._known[key]
+
+    def _worked_out(self, part: ca.SX) -> tuple[float, float, ca.SX | None] | None:
         if part.is_constant():
-            return float(part), float(part)
-        if _is_condition(part, is_boolean):
-            found.append(part)
-            return (0.0, 1.0) if ca.is_equal(part, found[0], 9) else None
+            return float(part), float(part), None
+        if _is_condition(part, self._is_boolean):
+            return 0.0, 1.0, part
         if part.is_symbolic() or part.op() not in _SIMPLE:
             return None
         operands = []
         for i in range(part.n_dep()):
-            operand = both(part.dep(i))
+            operand = self._of(part.dep(i))
             if operand is None:
                 return None
             operands.append(operand)
-        without, given = (_SIMPLE[part.op()](*column) for column in zip(*operands, strict=True))
-        return without, given
-
-    values = both(value)
-    return values is not None and (values[0] >= 0) != (values[1] >= 0)
+        conditions = [condition for _, _, condition in operands if condition is not None]
+        if any(not ca.is_equal(condition, conditions[0], 9) for condition in conditions[1:]):
+            return None
+        without, given = (_SIMPLE[part.op()](*(operand[which] for operand in operands)) for which in (0, 1))
+        return without, given, conditions[0] if conditions else None
 
 
 def _operands(part: ca.SX) -> list[ca.SX]:

@@ -51,7 +51,9 @@ def tape(function: ca.Function) -> bytes:
                 made[out[0]] = made[operands_of(k)[0]]
                 continue
             else:
-                numbers += (code, *(at - made[place] for place in operands_of(k)))
+                numbers.append(code)
+                for place in operands_of(k):  # no generator: models have a million
+                    numbers.append(at - made[place])
             if code != _OUTPUT:
                 made[out[0]] = at
             at += 1
