@@ -13,8 +13,6 @@ import pathlib
 import sys
 from collections.abc import Mapping
 
-from matplotlib.figure import Figure
-
 from mbfmu import printing
 from mbfmu.dynamics.system import System
 from mbfmu.fmus import rendering
@@ -36,6 +34,8 @@ SHOWN = 4
 
 def draw(name: str, cls: type[Assembly]) -> pathlib.Path:
     """Simulate a gallery assembly, draw its outputs and return the picture's path."""
+    from matplotlib.figure import Figure
+
     system = System.of(cls())
     outputs = [v for v in system.variables if v.causality == "output"][:SHOWN]
     result = simulate(system, tolerance=1e-7, outputs=[v.name for v in outputs])

@@ -6,7 +6,7 @@ import casadi as ca
 import fmpy
 import numpy as np
 import pytest
-from scipy import signal
+import scipy
 from wiring import run, wired
 
 from mbfmu.components import blocks
@@ -526,7 +526,7 @@ def test_limited_integrator_stops_and_comes_back():
 
 def response(numerator, denominator, t, u):
     """Output of a transfer function at rest, by SciPy, exact for piecewise linear input."""
-    return signal.lsim((numerator, denominator), u, t)[1]
+    return scipy.signal.lsim((numerator, denominator), u, t)[1]
 
 
 FILTERS = {
@@ -567,7 +567,7 @@ def test_state_space_against_scipy():
         stop=2.0,
     )
     u = np.column_stack([result["s.y[1]"], result["s.y[2]"]])
-    np.testing.assert_allclose(result["f.y[1]"], signal.lsim((a, b, c, d), u, result.time)[1], atol=1e-7)
+    np.testing.assert_allclose(result["f.y[1]"], scipy.signal.lsim((a, b, c, d), u, result.time)[1], atol=1e-7)
     with pytest.raises(ModelError, match="do not fit"):
         blocks.StateSpace(A=a, B=[[1]], C=c)
 

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-import scipy.signal
+import scipy
 from drive_blocks import Wave
 from wiring import run, wired
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy import signal
+import scipy
 from wiring import run
 
 from mbfmu.components import blocks
@@ -43,13 +43,15 @@ def test_normalized_filters_pass_3_dB_at_their_frequency(kind, order):
 def test_prototypes_against_scipy(order):
     w = np.linspace(0.1, 4.0, 9)
     for kind, (zeros, poles, gain) in {
-        "Butterworth": signal.buttap(order),
-        "ChebyshevI": signal.cheb1ap(order, 0.5),
-        "Bessel": signal.besselap(order, norm="delay"),
+        "Butterworth": scipy.signal.buttap(order),
+        "ChebyshevI": scipy.signal.cheb1ap(order, 0.5),
+        "Bessel": scipy.signal.besselap(order, norm="delay"),
     }.items():
-        _, h = signal.freqs_zpk(zeros, poles, gain, w)
+        _, h = scipy.signal.freqs_zpk(zeros, poles, gain, w)
         ours = [amplitude(kind, order, False, v) for v in w]
-        np.testing.assert_allclose(ours, np.abs(h) / abs(signal.freqs_zpk(zeros, poles, gain, [1e-9])[1][0]), rtol=1e-9)
+        np.testing.assert_allclose(
+            ours, np.abs(h) / abs(scipy.signal.freqs_zpk(zeros, poles, gain, [1e-9])[1][0]), rtol=1e-9
+        )
 
 
 @pytest.mark.parametrize(
@@ -63,7 +65,7 @@ def test_prototypes_against_scipy(order):
 )
 @pytest.mark.parametrize("order", [2, 3])
 def test_butterworth_filters_of_all_types_against_scipy(filter_type, btype, corner, order):
-    b, a = signal.butter(order, 2 * np.pi * np.array(corner), btype, analog=True)
+    b, a = scipy.signal.butter(order, 2 * np.pi * np.array(corner), btype, analog=True)
     block = blocks.Filter(
         analogFilter="Butterworth",
         filterType=filter_type,
@@ -74,16 +76,16 @@ def test_butterworth_filters_of_all_types_against_scipy(filter_type, btype, corn
         init="InitialState",
     )
     result = run("s.y - f.u", s=blocks.TimeTable(table=((0, 0), (0.4, 1), (1, -0.5), (2, 0.5))), f=block, stop=2.0)
-    expected = 2.0 * signal.lsim((b, a), result["s.y"], result.time)[1]
+    expected = 2.0 * scipy.signal.lsim((b, a), result["s.y"], result.time)[1]
     np.testing.assert_allclose(result["f.y"], expected, atol=2e-6)
 
 
 @pytest.mark.parametrize("order", [1, 2, 5])
 def test_lowpass_butterworth_against_scipy(order):
-    b, a = signal.butter(order, 2 * np.pi * 2.0, analog=True)
+    b, a = scipy.signal.butter(order, 2 * np.pi * 2.0, analog=True)
     block = blocks.LowpassButterworth(n=order, f=2.0, initType="InitialState")
     result = run("s.y - f.u", s=blocks.TimeTable(table=((0, 0), (0.4, 1), (1, -0.5), (2, 0.5))), f=block, stop=2.0)
-    np.testing.assert_allclose(result["f.y"], signal.lsim((b, a), result["s.y"], result.time)[1], atol=2e-7)
+    np.testing.assert_allclose(result["f.y"], scipy.signal.lsim((b, a), result["s.y"], result.time)[1], atol=2e-7)
 
 
 @pytest.mark.parametrize("order", [2, 3])

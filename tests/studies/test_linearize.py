@@ -9,8 +9,7 @@ import fmpy
 import numpy as np
 import pygltflib
 import pytest
-import scipy.linalg
-import scipy.signal
+import scipy
 from chirp import compare
 from mechanisms import CartPole, G, Suspension, TwoPendulums
 
