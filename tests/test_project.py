@@ -156,6 +156,16 @@ def test_import_stays_light(module: str) -> None:
     assert not loaded & {"casadi", "scipy", "numpy", "matplotlib", "fmpy", "lxml"}
 
 
+def test_simulation_and_studies_import_packages_of_scipy_when_they_are_used() -> None:
+    """They took half of the time that an import took."""
+    modules = "animation", "cosimulation", "export.build", "simulation", "studies.equilibrium", "studies.fit"
+    imports = "; ".join(f"import mbfmu.{name}" for name in (*modules, "studies.linearize", "studies.sweep"))
+    code = f"import json, sys; {imports}; print(json.dumps(sorted(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    packages = {name.split(".")[1] for name in json.loads(done.stdout) if name.startswith("scipy.")}
+    assert {name for name in packages if not name.startswith("_")} <= {"version"}
+
+
 def test_an_assembly_is_loaded_without_the_others() -> None:
     code = "import json, sys, mbfmu; mbfmu.load('double_pendulum'); print(json.dumps(sorted(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from scipy.sparse.csgraph import connected_components
+import scipy
 
 from mbfmu.errors import SimulationError
 
@@ -47,7 +47,7 @@ def joined(loop: Sequence[int], dependent: Sequence[set[int]]) -> list[list[int]
     edges = np.zeros((len(loop), len(loop)), dtype=bool)
     for i in loop:
         edges[[places[j] for j in dependent[i] if j in places], places[i]] = True
-    count, labels = connected_components(edges, connection="strong")
+    count, labels = scipy.sparse.csgraph.connected_components(edges, connection="strong")
     groups = [[i for i in loop if labels[places[i]] == k] for k in range(count)]
     return [group for group in groups if len(group) > 1 or group[0] in dependent[group[0]]]
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import casadi as ca
 import numpy as np
-import scipy.sparse
+import scipy
 
 
 @dataclasses.dataclass(frozen=True)

@@ -8,8 +8,7 @@ import warnings
 from collections.abc import Callable, Mapping
 
 import numpy as np
-from scipy.interpolate import CubicSpline
-from scipy.spatial.transform import Rotation
+import scipy
 
 from mbfmu.dynamics.showing.drawing import DEFORMED, DEFORMED_FACTS, SURFACE
 from mbfmu.dynamics.showing.scene import Quantity, Scene, Shape
@@ -211,7 +210,7 @@ def _track(values: np.ndarray) -> Track:
 
 def _rotation(matrices: np.ndarray) -> Track:
     """Quaternions of rotation matrices, without jumps of sign."""
-    found = Rotation.from_matrix(_still(matrices.reshape(-1, 9)).reshape(-1, 3, 3)).as_quat()
+    found = scipy.spatial.transform.Rotation.from_matrix(_still(matrices.reshape(-1, 9)).reshape(-1, 3, 3)).as_quat()
     flips = np.cumprod(np.where(np.einsum("ij,ij->i", found[1:], found[:-1]) < 0, -1.0, 1.0))
     found[1:] *= flips[:, None]
     if found[0, 3] < 0:
@@ -230,7 +229,7 @@ def largest_turn(motion: Motion) -> float:
         Q = frame.rotation.values
         turns.append(2 * _angle(np.einsum("ij,ij->i", Q[1:], Q[:-1])))
     for part in motion.parts:
-        axes = Rotation.from_quat(part.place.rotation.values).apply([1.0, 0.0, 0.0])
+        axes = scipy.spatial.transform.Rotation.from_quat(part.place.rotation.values).apply([1.0, 0.0, 0.0])
         cosines = np.einsum("ij,ij->i", axes[1:], axes[:-1])
         if part.place.scale is not None and part.place.scale.moves and part.place.rotation.moves:
             length = np.abs(part.place.scale.values[:, 0])
@@ -263,7 +262,7 @@ def keyframes(time: np.ndarray, values: np.ndarray) -> Keyframes:
     """
     keep = np.concatenate([[True], np.diff(time) > 0])
     time, values = time[keep], values[keep]
-    rates = CubicSpline(time, values)(time, 1) if len(time) > 3 else np.gradient(values, time, axis=0)
+    rates = scipy.interpolate.CubicSpline(time, values)(time, 1) if len(time) > 3 else np.gradient(values, time, axis=0)
     allowed = TOLERANCE * np.maximum(1.0, np.abs(values).max(axis=1))
     chosen, last = [0], len(time) - 1
     reach = 1

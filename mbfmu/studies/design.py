@@ -10,8 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal, get_args
 
 import numpy as np
-import scipy.stats
-from scipy.stats import qmc
+import scipy
 
 from mbfmu.errors import ModelError
 from mbfmu.runtime import arguments
@@ -183,10 +182,10 @@ def _distribution(kind: str, *numbers: float) -> Any:
 def _unit(sampling: Sampling, dimensions: int, count: int, seed: int) -> np.ndarray:
     """Samples in the open unit cube [count, dimensions]."""
     if sampling == "sobol":
-        engine: Any = qmc.Sobol(dimensions, scramble=True, rng=seed)
+        engine: Any = scipy.stats.qmc.Sobol(dimensions, scramble=True, rng=seed)
         rows = engine.random_base2(max(0, int(count - 1).bit_length()))[:count]
     elif sampling == "latin":
-        rows = qmc.LatinHypercube(dimensions, rng=seed).random(count)
+        rows = scipy.stats.qmc.LatinHypercube(dimensions, rng=seed).random(count)
     else:
         rows = np.random.default_rng(seed).random((count, dimensions))
     tiny = np.finfo(float).tiny

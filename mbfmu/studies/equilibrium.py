@@ -10,8 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import scipy.linalg
-from scipy.stats import qmc
+import scipy
 
 from mbfmu.dynamics.system import System, system_of
 from mbfmu.errors import MbfmuError, ModelError, SimulationError, UnknownNameError
@@ -346,7 +345,7 @@ def _starts(problem: _Problem, x0: Array, m: Array, count: int, seed: int) -> An
     free = [k for k, i in enumerate(reduced.positions) if i not in problem.held and i not in problem.steady]
     if not free or count < 2:
         return
-    samples = qmc.Sobol(len(free), rng=seed).random_base2(int(count - 1).bit_length())
+    samples = scipy.stats.qmc.Sobol(len(free), rng=seed).random_base2(int(count - 1).bit_length())
     for number, sample in enumerate(samples[: count - 1]):
         s = np.zeros(reduced.embedding.shape[1])
         s[free] = np.pi * (2 * sample - 1) * min(1.0, (number + 1) / 4)

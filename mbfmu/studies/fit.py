@@ -11,8 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-import scipy.optimize
-import scipy.stats
+import scipy
 
 from mbfmu.dynamics.system import System, system_of
 from mbfmu.errors import ModelError, SimulationError, UnknownNameError

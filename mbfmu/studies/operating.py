@@ -15,7 +15,7 @@ from typing import Any
 
 import casadi as ca
 import numpy as np
-import scipy.linalg
+import scipy
 
 from mbfmu.errors import ModelError, SimulationError
 from mbfmu.messages import unknown_variable

@@ -6,8 +6,7 @@ import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from scipy.cluster.hierarchy import DisjointSet
-
+from mbfmu.dynamics.disjoint_set import DisjointSet
 from mbfmu.dynamics.reading.components import Connection
 from mbfmu.errors import ModelError
 from mbfmu.modeling.component import Component

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Literal
 
 import numpy as np
-from scipy.cluster.hierarchy import DisjointSet
 
+from mbfmu.dynamics.disjoint_set import DisjointSet
 from mbfmu.dynamics.reading.equation_context import Behaviour
 from mbfmu.dynamics.reading.flatten import Flat
 from mbfmu.errors import ModelError

@@ -15,8 +15,8 @@ from collections.abc import Collection, Iterator, Mapping
 
 import casadi as ca
 import numpy as np
-from scipy.cluster.hierarchy import DisjointSet
 
+from mbfmu.dynamics.disjoint_set import DisjointSet
 from mbfmu.dynamics.reading.equation_context import Behaviour
 from mbfmu.dynamics.reading.flatten import ConnectorKey, Flat
 from mbfmu.dynamics.structure.elimination import sampled
