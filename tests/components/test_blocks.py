@@ -548,6 +548,7 @@ FILTERS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::mbfmu.errors.InitialConditionsWarning")
 @pytest.mark.parametrize("case", FILTERS)
 def test_filters_against_scipy(case):
@@ -620,6 +621,7 @@ STARTS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::mbfmu.errors.InitialConditionsWarning")
 @pytest.mark.parametrize(("case", "init"), [(case, init) for case in STARTS for init in STARTS[case][1]])
 def test_ways_to_start(case, init):

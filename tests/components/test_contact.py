@@ -242,6 +242,7 @@ def test_damping_of_a_restitution_solves_its_equation(e: float) -> None:
     assert found == pytest.approx(exact, rel=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("e", "n"), [(0.3, 1.0), (0.8, 1.5)])
 def test_bodies_part_with_the_restitution_asked_for(e: float, n: float) -> None:
     model = Touching(Sphere(radius=0.1), {"c": 1e5, "n": n, "e": e}, height=0.11, v=(0, 0, -2), g=0.0)
@@ -272,6 +273,7 @@ def test_a_bristle_sticks_slides_and_relaxes() -> None:
     assert float(laws.coulomb(0.2, 0.5, 0.1, ca.DM([0.06, 0.08, 0]))) == pytest.approx(0.2 + 0.3 / math.e)
 
 
+@pytest.mark.slow
 def test_landings_come_to_those_of_a_rigid_ball_as_stiffness_grows() -> None:
     errors = []
     for c in (1e6, 1e8):
@@ -490,6 +492,7 @@ def heap(tmp_path: pathlib.Path) -> pathlib.Path:
     return file
 
 
+@pytest.mark.slow
 def test_a_group_has_all_pairs_but_those_left_out(heap: pathlib.Path, tmp_path: pathlib.Path) -> None:
     model = load_assembly(heap)
     assert list(model.touch.parts) == ["lowShape_highShape", "lowShape_ground"]
@@ -544,6 +547,7 @@ def test_a_ball_at_rest_has_its_frequency_and_its_depth() -> None:
     assert frequencies.max() == pytest.approx(100.0, rel=1e-9)
 
 
+@pytest.mark.slow
 def test_rest_rolling_and_grazing_cost_no_events() -> None:
     def events(model: Assembly, stop: float) -> int:
         system = System.of(model)
@@ -663,6 +667,7 @@ def test_pairs_without_a_closed_form_are_refused_by_name(other: type[Component])
         System.of(Meeting(Cylinder(radius=0.1, length=0.2), other(length=0.1)))
 
 
+@pytest.mark.slow
 def test_overlap_is_told_at_the_start_and_where_it_goes_too_far() -> None:
     with pytest.raises(
         InitializationError, match=r"shape and ground overlap at the start by 0\.04 m more than a tenth.*apart"

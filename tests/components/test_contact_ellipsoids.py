@@ -171,6 +171,7 @@ def two_ellipsoids() -> ca.Function:
     return ca.Function("point", [*halves, way, R_a, R_b], [found])
 
 
+@pytest.mark.slow
 def test_two_ellipsoids_meet_where_they_were_put() -> None:
     """At a common normal, from pressed in to far apart, at random, as discs and as needles of the greatest ratio."""
     random, number = np.random.default_rng(6), 3000
@@ -196,6 +197,7 @@ def test_two_ellipsoids_meet_where_they_were_put() -> None:
     assert float(middle[0]) < -0.24  # 0.9 of what they may be pressed in
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [*CORNERED, "ellipsoid"])
 def test_forces_along_the_normal_belong_to_the_gap(kind: str) -> None:
     """The gap's gradient is the normal and its arm; all derivatives are those of differences."""
@@ -224,6 +226,7 @@ def test_forces_along_the_normal_belong_to_the_gap(kind: str) -> None:
     assert near > 10
 
 
+@pytest.mark.slow
 def test_the_order_of_a_pair_turns_its_normal() -> None:
     one, other = ellipsoid(np.array([0.1, 0.05, 0.04])), box(np.array([0.2, 0.1, 0.1]))
     R = Rotation.from_euler("xyz", (0.3, 0.4, 0.5)).as_matrix()

@@ -318,6 +318,7 @@ def test_fmus_of_both_versions_and_targets_agree_to_the_bit(tmp_path: pathlib.Pa
 # -- files, pictures
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", [".stl", ".obj", ".glb"])
 def test_meshes_come_from_files(suffix: str, tmp_path: pathlib.Path) -> None:
     trimesh = pytest.importorskip("trimesh")
@@ -328,6 +329,7 @@ def test_meshes_come_from_files(suffix: str, tmp_path: pathlib.Path) -> None:
     assert len(mesh.polytope.corners) == 8
 
 
+@pytest.mark.slow
 def test_meshes_and_fields_are_drawn() -> None:
     model = thrown(ConvexMesh(vertices=CUBE), Waves(length=2.0), "d")
     shapes = {(shape.component, shape.name): shape for shape in System.of(model, scene=True).scene.shapes}

@@ -74,6 +74,7 @@ def angular_momentum(result) -> np.ndarray:
     return np.einsum("tji,tj->ti", matrices(result, "body.frame_a.R"), local)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("exact", "virtual"), [(True, False), (True, True), (False, True)])
 def test_an_internally_driven_rotor_keeps_the_angular_momentum(exact, virtual):
     result = simulate(Satellite(exact=exact, virtualPower=virtual), 3.0, tolerance=1e-12)

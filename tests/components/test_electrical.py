@@ -420,6 +420,7 @@ SOURCES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SOURCES)
 def test_sources_are_those_of_signals(name):
     """Voltage and current of each source are the signal of the block of that name, seen by the four sensors."""

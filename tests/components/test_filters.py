@@ -54,6 +54,7 @@ def test_prototypes_against_scipy(order):
         )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("filter_type", "btype", "corner"),
     [

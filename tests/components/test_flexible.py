@@ -119,6 +119,7 @@ def test_the_recursion_enters_a_beam_at_any_frame(held: str, monkeypatch: pytest
     assert np.ptp(total) < 1e-6 * np.abs(one["energy.kinetic"]).max()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("recursive_from", [5, 1000])
 def test_frames_that_carry_nothing_cost_nothing(recursive_from: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(accelerations, "RECURSIVE_FROM", recursive_from)
@@ -143,6 +144,7 @@ class Alone(Assembly):
         )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_momentum_of_a_free_beam_stays() -> None:
     model = Alone()
     found = mbfmu.simulate(model, stop_time=2.0, tolerance=1e-10)
@@ -173,6 +175,7 @@ def test_momentum_of_a_free_beam_stays() -> None:
         assert momentum(k) == pytest.approx(begin, abs=1e-7)
 
 
+@pytest.mark.slow
 def test_one_motion_whatever_the_frame_of_reference() -> None:
     """A beam that is turned in its frame_a bends as one along x."""
     straight = linearize(Clamped(Beam(**UNIT, nWidth=2, nHeight=2))).eigenvalues
@@ -200,6 +203,7 @@ def test_a_beam_in_a_loop_has_the_frequencies_of_a_hinged_one() -> None:
     assert found[:2] == pytest.approx([math.pi**2, 4 * math.pi**2], rel=3e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_loads_at_frames_along_a_beam_reach_the_ground() -> None:
     class Loaded(Assembly):
@@ -276,6 +280,7 @@ def test_fmus_of_both_versions_and_targets_bend_alike(tmp_path: pathlib.Path) ->
     assert ends[0] == pytest.approx(run["guide.s"][-1], abs=1e-8)
 
 
+@pytest.mark.slow
 def test_a_chain_of_segments_is_solved_by_the_recursion_and_keeps_its_energy() -> None:
     class Hanging(Assembly):
         def __init__(self) -> None:

@@ -67,6 +67,7 @@ def stick_and_slide(torque, law, peak: float, w: float, stop: float) -> list[tup
     return phases
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("amplitude", "peak", "table", "w"),
     [

@@ -142,6 +142,7 @@ def test_scalar_initialisation_without_position():
     np.testing.assert_allclose(result["joint.w_rel_b_2"], 1.5, atol=1e-8)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::mbfmu.errors.InitialConditionsWarning")
 @pytest.mark.parametrize("sequence", [(1, 2, 3), (3, 1, 3)])
 def test_free_motion_by_angles_as_by_quaternions(sequence):

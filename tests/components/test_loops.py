@@ -174,6 +174,7 @@ class ByJointUSP(SliderCrank):
         self.connect(self.joint.frame_ia, self.load.frame_a)
 
 
+@pytest.mark.slow
 def test_closures_with_a_universal_joint_agree():
     """A cut of elementary joints is the yardstick; the closed-form rod and the aggregation use fewer unknowns."""
     systems = [System.of(make()) for make in (ByElementaryJoints, ByUniversalSpherical, ByJointUSP)]
@@ -328,6 +329,7 @@ def test_of_two_places_equally_near_its_guess_a_rocker_takes_the_greater(kind, p
     assert result[rocker][0] + math.pi / 2 == pytest.approx(middle + half, abs=1e-5)
 
 
+@pytest.mark.slow
 def test_axis_at_frame_b_is_found_where_the_frame_is_turned():
     """frame_b is turned about x, so that the common axis z of frame_a is another one there (n_b of the library)."""
     turned = FixedRotation(n=(1, 0, 0), angle=90.0)
@@ -351,6 +353,7 @@ def test_joint_ssr_is_a_spatial_rocker():
     np.testing.assert_allclose(result["joint.totalPower"], 0.0, atol=1e-8)
 
 
+@pytest.mark.slow
 def test_joint_usr_carries_loads_on_all_its_frames():
     """Bodies on frame_ia, frame_ib and frame_im, against the same mechanism of elementary joints."""
     rod, rocker = np.array((0.9, 0.1, 0.2)), np.array((0, 0.6, 0.1))
@@ -493,6 +496,7 @@ def swinging(closure: Component, held: Component | None = None) -> Assembly:
     return Swinging()
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::mbfmu.errors.InitialConditionsWarning")
 @pytest.mark.parametrize(
     ("joint", "constraint", "rows"),
@@ -535,6 +539,7 @@ def test_constraint_moves_like_its_joint(joint, constraint, rows):
     np.testing.assert_allclose(result["closure.P"], 0.0, atol=1e-8)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::mbfmu.errors.InitialConditionsWarning")
 @pytest.mark.parametrize("kind", [constraints.Revolute, constraints.Spherical, constraints.Universal])
 def test_released_direction_takes_no_power(kind):
@@ -577,6 +582,7 @@ class Parallelogram(Assembly):
             self.connect(a, b)
 
 
+@pytest.mark.slow
 def test_planar_loop_constraint_replaces_a_revolute():
     constraint = System.of(Parallelogram(RevolutePlanarLoopConstraint()))
     assert constraint.equations.nl == 2

@@ -176,6 +176,7 @@ def test_a_table_of_losses_that_is_none_is_named(table):
         System.of(Geared(1.0, 1.0, table=table))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "table",
     [

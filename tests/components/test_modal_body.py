@@ -108,6 +108,7 @@ def test_it_has_the_mass_and_inertia_of_the_bar(given: dict[str, Any]) -> None:
     assert found.second[1, 1] == pytest.approx(m * LENGTHS[1] ** 2 / 12, rel=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_a_load_at_an_interface_bends_it_as_the_matrices_say(given: dict[str, Any]) -> None:
     load = 0.5
@@ -165,6 +166,7 @@ def test_wrong_nodes_are_refused(given: dict[str, Any], modifiers: dict[str, Any
         ModalBody(**given | modifiers).flexibility()
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_it_is_drawn_as_it_bends(given: dict[str, Any]) -> None:
     """A rod leads from frame_a to the interface, whose displacement is drawn as large as asked, as is the centre's."""

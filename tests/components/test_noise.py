@@ -73,6 +73,7 @@ def test_normal_distribution():
     np.testing.assert_allclose(np.array(cumulative(x.reshape(1, -1))).ravel(), scipy.stats.norm.cdf(x), atol=1e-15)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("block", "law"),
     [

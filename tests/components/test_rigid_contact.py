@@ -139,6 +139,7 @@ def test_a_box_that_tumbles_neither_gains_energy_nor_sinks(e: float, angles, w) 
     assert min(result[f"contact.gap[{i}]"].min() for i in range(1, 9)) > -1e-8
 
 
+@pytest.mark.slow
 def test_a_corner_strikes_a_box_free_in_space() -> None:
     """J = (1 + e) v / (1/m + (r x n) I^-1 (r x n)): impulse of a body that is struck outside its centre of mass."""
     e, v, I, tilt = 0.4, 2.0, (0.01, 0.02, 0.03), (0.3, 0.2, 0.0)  # noqa: E741 - the symbol of mechanics
@@ -156,6 +157,7 @@ def test_a_corner_strikes_a_box_free_in_space() -> None:
     assert result["body.v_0[3]"][k] == pytest.approx(impulse - v, rel=1e-9)
 
 
+@pytest.mark.slow
 def test_a_support_that_would_pull_lets_go() -> None:
     """A ball falls on a beam beyond one of its two supports: the beam turns about that one, and leaves the other."""
     M, J, m, a, b, v, e = 2.0, 0.5, 1.0, 0.3, 0.8, 3.0, 0.5

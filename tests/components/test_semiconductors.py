@@ -234,6 +234,7 @@ def test_an_amplifier_is_limited_smoothly(slope):
     assert np.ptp(wanted) > 15.0
 
 
+@pytest.mark.slow
 def test_models_of_modelica_have_semiconductors(tmp_path: pathlib.Path):
     """A bridge of the four kinds, each behind a resistor of its own, read as Modelica writes it."""
     kinds = {"d": "Diode", "d2": "Diode2", "z": "ZDiode", "h": "HeatingDiode"}

@@ -113,6 +113,7 @@ def test_absolute_sensor(frame):
     np.testing.assert_allclose(vectors(result, "sensor.frame_a.f"), 0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "name"), [("AbsolutePosition", "r"), ("AbsoluteVelocity", "v"), ("AbsoluteAngularVelocity", "w")]
 )
@@ -126,6 +127,7 @@ def test_sensors_of_one_absolute_quantity(kind, name, frame):
     np.testing.assert_allclose(vectors(result, f"sensor.{name}"), into.apply(getattr(motion, name)), atol=2e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("sequence", "name"), [((1, 2, 3), "XYZ"), ((3, 1, 3), "ZXZ"), ((3, 2, 1), "ZYX")])
 @pytest.mark.parametrize("kind", ["AbsoluteAngles", "AbsoluteSensor"])
 def test_absolute_angles(sequence, name, kind):
@@ -155,6 +157,7 @@ def relative_frame(motion, frame):
     return motion.frame({"frame_a": "base", "frame_b": "tip"}.get(frame, frame))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("frame", RELATIVE)
 def test_relative_position_and_angular_velocity(frame):
     for kind, name in (("RelativePosition", "r_rel"), ("RelativeAngularVelocity", "w_rel")):
@@ -175,6 +178,7 @@ def test_relative_velocity_is_seen_from_frame_a(frame):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("frame", "after"),
     [*((frame, frame) for frame in RELATIVE), ("frame_a", "world"), ("frame_b", "frame_resolve"), ("world", "frame_b")],
@@ -283,6 +287,7 @@ def load_at_tip(motion):
     return force, torque
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "frame", "positive"),
     [

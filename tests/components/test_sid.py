@@ -113,6 +113,7 @@ def test_a_body_moves_alike_by_matrices_and_by_its_file(matrices: dict[str, Any]
         assert one[name] == pytest.approx(other[name], rel=1e-6, abs=1e-8)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("eta", [0.0, 3.0, 10.0])
 def test_a_beam_by_its_file_stiffens_in_rotation(tmp_path: pathlib.Path, eta: float) -> None:
     """The rotating cantilever, whose beam becomes shorter as it bends: terms of first order in Ct and Oe."""
@@ -155,6 +156,7 @@ def test_a_beam_by_its_file_keeps_its_energy(tmp_path: pathlib.Path) -> None:
     assert np.abs(found["energy.balanceError"]).max() < 1e-9
 
 
+@pytest.mark.slow
 def test_a_file_cut_short_anywhere_is_refused_with_its_line(file: pathlib.Path) -> None:
     lines = file.read_text().splitlines()
     for count in range(0, len(lines) - 1, 23):

@@ -163,6 +163,7 @@ def test_there_are_enough() -> None:
     assert {case.smoothness for case in CASES.values()} == set(SMOOTHNESS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("smoothness", SMOOTHNESS)
 def test_no_extrapolation_ends_the_run_at_the_table_s_end(smoothness: str) -> None:
     table = blocks.CombiTimeTable(table=UNEVEN, smoothness=smoothness, extrapolation="NoExtrapolation", shiftTime=-0.5)

@@ -246,6 +246,7 @@ def test_a_spinning_wheel_at_standstill_pushes_with_its_friction() -> None:
     assert np.all(np.abs(result["wheel.tyre.kappa"]) < 3)
 
 
+@pytest.mark.slow
 def test_both_hub_frames_give_the_same_motion() -> None:
     """The tyre on the frame that turns with the wheel, and on the hub with the axle's flange."""
 
@@ -270,6 +271,7 @@ def test_both_hub_frames_give_the_same_motion() -> None:
         np.testing.assert_allclose(one[name], other[twin], rtol=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["tyre-braking-way", "tyre-braking-creep", "vehicle-quarter-car-load"])
 def test_motions_are_those_of_equations_by_hand(name: str) -> None:
     """Standing on a slope, a step; cornering and more of these are among the problems."""
@@ -341,6 +343,7 @@ def test_a_wheel_beyond_the_end_of_the_road_is_told_or_held() -> None:
         simulate(driven("refuse"), 0.5)
 
 
+@pytest.mark.slow
 def test_a_wheel_follows_a_road_with_heights() -> None:
     """A grid of a wave, beside the wave as a function."""
     xs = np.linspace(-2, 5, 29)
@@ -401,6 +404,7 @@ def test_cams_feel_a_step_before_the_wheel_is_there_and_bridge_a_gap() -> None:
     assert cams > -2e-3
 
 
+@pytest.mark.slow
 def test_cams_on_a_long_slope_are_the_point() -> None:
     def long() -> vehicle.Road:
         return vehicle.FunctionRoad(lambda x, y: 0.1 * x + 0.05 * y)

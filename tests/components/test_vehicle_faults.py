@@ -73,6 +73,7 @@ def test_damaged_tyre_files_are_refused_or_have_finite_forces() -> None:
     assert 20 < refused < 180
 
 
+@pytest.mark.slow
 def test_damaged_road_files_are_refused_or_have_heights(tmp_path: pathlib.Path) -> None:
     random, refused, file = np.random.default_rng(8), 0, tmp_path / "road.crg"
     for _ in range(200):

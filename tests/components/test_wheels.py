@@ -279,6 +279,7 @@ def centre(u: float) -> np.ndarray:
     return np.array([u - R * slope / length, -DEPTH * math.cos(u) + R / length])
 
 
+@pytest.mark.slow
 def test_a_wheel_rolls_through_a_valley_as_its_energy_says():
     """Lagrange's equation for the contact u: the centre moves on the parallel curve, and turns by its length."""
     start = -0.8

@@ -78,6 +78,7 @@ CONDITIONS: dict[str, tuple[Callable[[Any], Any], Callable[[np.ndarray, np.ndarr
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CONDITIONS)
 def test_switch_takes_conditions_as_such(case: str) -> None:
     condition, holds = CONDITIONS[case]

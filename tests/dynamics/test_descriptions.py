@@ -29,6 +29,7 @@ def test_units_of_rates(unit, rate):
         assert target == tuple(n - (i == second) for i, n in enumerate(source))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["double_pendulum", "heat_losses", "heavy_top", "powertrain", "car"])
 def test_derivatives_have_the_unit_of_their_states_per_second(name):
     system = System.of(assemblies()[name]())

@@ -73,6 +73,7 @@ def angles_of(result, k: int) -> np.ndarray:
     return np.array([result[f"coupler.frame_b.r_0[{i + 1}]"][k] for i in range(3)])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "source",
     [lambda: blocks.Sine(amplitude=0.8, f=0.5), lambda: blocks.Ramp(height=1.5, duration=2.0)],

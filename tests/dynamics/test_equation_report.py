@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 
 import casadi as ca
+import pytest
 
 from mbfmu.components import blocks, electrical
 from mbfmu.dynamics.overview import equation_report
@@ -55,6 +56,7 @@ def test_every_kind_of_quantity_has_a_name() -> None:
     assert set(found) == set(KINDS)
 
 
+@pytest.mark.slow
 def test_blocks_are_lower_triangular_and_hold_every_quantity_once() -> None:
     for assembly in (Loop(), load("motor_drive"), load("engine_v6")):
         found = equation_report(assembly)

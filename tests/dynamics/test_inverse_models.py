@@ -231,6 +231,7 @@ def test_a_derivative_of_an_input_is_refused():
         System.of(Direct())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("order", "plant", "inverse"),
     [

@@ -71,6 +71,7 @@ def told(assembly: Assembly) -> list[str]:
     return [str(warning.message) for warning in caught]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loop", [False, True])
 @pytest.mark.parametrize("modes", [{}, {"exact": False}, {"virtualPower": True}])
 def test_a_rotor_that_its_carrier_lacks_is_named(modes: dict[str, bool], loop: bool) -> None:

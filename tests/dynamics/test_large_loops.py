@@ -115,6 +115,7 @@ def test_both_run_alike(make: Callable[[], Assembly], monkeypatch: pytest.Monkey
         np.testing.assert_allclose(runs[0][name], runs[1][name], rtol=1e-6, atol=1e-6, err_msg=name)
 
 
+@pytest.mark.slow
 def test_a_stiff_run_and_a_linear_model_are_those_of_the_dense_form(monkeypatch: pytest.MonkeyPatch) -> None:
     """Derivatives of accelerations: in the runtime for the implicit method, in Python for linear models."""
     sparse, dense = both(PlanarFourBar, monkeypatch)
@@ -241,6 +242,7 @@ def test_a_matrix_without_entries_gets_an_order_too() -> None:
     assert sorted(i for i, _ in found) == sorted(j for _, j in found) == [0, 1, 2]
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::mbfmu.errors.InitialConditionsWarning")
 def test_speeds_that_start_are_met_in_a_long_chain() -> None:
     """Initialisation with a given speed in one of many loops; the others follow from the constraints."""

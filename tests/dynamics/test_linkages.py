@@ -114,6 +114,7 @@ class Bennett:
         return ca.Function("rates", [phi, speed], [speed, force / inertia])
 
 
+@pytest.mark.slow
 def test_a_bennett_linkage_swings_and_turns() -> None:
     """Half of the constraints are redundant, at each position in another way: no choice among them serves a turn."""
     rates = Bennett.rates()
@@ -179,6 +180,7 @@ def bricard(slides: bool = False) -> Ring:
     return Ring((0.3, 0.42, 0.38, 0.25, 0.33, math.sqrt(0.1044)), (90, 270) * 3, angles, slides)
 
 
+@pytest.mark.slow
 def test_an_orthogonal_bricard_linkage() -> None:
     """Six constraints hold six angles, and yet it turns: one is redundant. Where a hinge may slide, too, none is, and
     the motion is the same, but ill-conditioned: whatever the tolerance, it is right to some 1e-7 only."""
@@ -195,6 +197,7 @@ def test_an_orthogonal_bricard_linkage() -> None:
     np.testing.assert_allclose(result["energy.total"], result["energy.total"][0], atol=1e-8)
 
 
+@pytest.mark.slow
 def test_a_sweep_of_bricard_linkages_is_so_many_runs() -> None:
     """Runs of a batch share vectors where they can; these cannot."""
     system, speeds = mbfmu.System.of(bricard()), [0.5, 1.0, 2.0, 4.0]
@@ -206,6 +209,7 @@ def test_a_sweep_of_bricard_linkages_is_so_many_runs() -> None:
         assert end == alone["hinges[1].phi"][-1]
 
 
+@pytest.mark.slow
 def test_a_linkage_that_other_lengths_lock() -> None:
     """It still closes, but the constraint that was redundant is no more."""
     ring = bricard()
@@ -284,6 +288,7 @@ class Peaucellier(Assembly):
         self.connect(self.pen.frame_b, self.out_bars[1].frame_b)
 
 
+@pytest.mark.slow
 def test_a_peaucellier_linkage_draws_a_straight_line() -> None:
     """The pen is the inverse of a point on a circle through the origin: x = (long^2 - short^2) / (2 crank)."""
     result = mbfmu.simulate(Peaucellier(), 2.0, tolerance=1e-9)

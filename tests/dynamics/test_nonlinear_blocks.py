@@ -241,6 +241,7 @@ class Ending(Assembly):
         connect_all(self, "ramp.y - sum.u1", "square.y - sum.u2", "sum.y - square.u", "sum.y - x.u")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["coSimulation", "modelExchange"])
 @pytest.mark.parametrize("fmi", [2, 3])
 def test_where_no_solution_is_left_messages_name_what_is_sought_and_where_it_was(tmp_path, fmi, kind):

@@ -52,6 +52,7 @@ def test_derived_parameters_follow(box: mbfmu.System, density: float, width: flo
     assert found == pytest.approx((m, width, m * width**2 / 6, I_33, length / 2, a), rel=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "start_values",
     [

@@ -236,6 +236,7 @@ class Heated(Assembly):
         self.connect(self.torque.flange, self.joint0.axis)
 
 
+@pytest.mark.slow
 def test_heat_from_outside_reaches_the_recursion(monkeypatch) -> None:
     """T = room + Q / G, so that 10 W are 5 K and 0.25 N.m, which the mass matrix turns into acceleration."""
     systems = every_way(Heated, monkeypatch)

@@ -114,6 +114,7 @@ def test_balances_know_their_neighbours_only() -> None:
     assert System.of(Train()).equations.blocks == ((0,), (1,), (2,))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("choice", ["default", "avoid", "never"])
 def test_relative_and_absolute_states_move_alike(choice: str) -> None:
     assert states_of(Train(stateSelect=choice)) == {"J1.phi", "J2.phi", "J3.phi"}

@@ -250,6 +250,7 @@ class Loop(Assembly):
         self.connect(self.world.frame_b, self.slide.frame_a)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("guess", "turn"), [(0.2, 0.0), (0.35, -1.0), (-0.3, 2.0)])
 def test_a_loop_is_assembled_near_its_guess(guess: float, turn: float) -> None:
     """s = 0.1 cos(phi) +- sqrt(0.3^2 - (0.1 sin(phi))^2), on the side of the guess."""
@@ -506,6 +507,7 @@ class Turned(Assembly):
         self.connect(self.free.frame_b, self.body.frame_a)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::mbfmu.errors.InitialConditionsWarning")
 def test_a_fixed_quaternion_is_an_orientation_or_refused():
     with pytest.raises(InitializationError, match=r"from 'free\.Q\[1\]' on have the length 2: divide them by it"):

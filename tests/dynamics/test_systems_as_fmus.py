@@ -42,6 +42,7 @@ def test_both_targets_agree(fmus: dict[str, pathlib.Path]) -> None:
         np.testing.assert_allclose(native[name], here[name], atol=1e-7, err_msg=name)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize(
     ("name", "value"), [("boxBody1.density", 2000.0), ("revolute1.phi", 0.7), ("boxBody2.r[1]", 0.3)]

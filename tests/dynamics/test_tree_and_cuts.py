@@ -55,6 +55,7 @@ class Chain(Assembly):
             frame = part.frame_b
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("reverse", [(True, False, False), (False, True, False), (True, True, True)])
 def test_a_reversed_joint_moves_its_load_alike(reverse: tuple[bool, ...]) -> None:
     """Position, loads and all; only the joint's own coordinate, seen from the other side, has the other sign."""
@@ -107,6 +108,7 @@ def test_a_planar_loop_has_one_freedom_and_says_what_was_redundant() -> None:
     assert sum(line.endswith("are redundant and dropped") for line in system.structure) == 1
 
 
+@pytest.mark.slow
 def test_every_cut_gives_one_motion() -> None:
     motions = {}
     for joint in FourBar.joints:
@@ -162,6 +164,7 @@ def test_unknown_cuts_are_refused() -> None:
 # -- free motion
 
 
+@pytest.mark.slow
 def test_the_body_that_wants_states_moves_freely() -> None:
     class TwoBodies(Assembly):
         def __init__(self, **choice: bool) -> None:
@@ -378,6 +381,7 @@ def test_a_joint_with_state_select_always_stays_in_the_tree(wanted) -> None:
         assert not any(line.startswith(f"joints[{wanted + 1}]: cut") for line in system.structure)
 
 
+@pytest.mark.slow
 def test_work_grows_with_the_number_of_separate_inertias_not_with_its_square(monkeypatch: pytest.MonkeyPatch) -> None:
     work = {"nodes": 0, "elements": 0}
     of_relation, depends_on = Relation.nodes.fget, ca.depends_on

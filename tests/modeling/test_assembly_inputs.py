@@ -39,6 +39,7 @@ class Arm(Assembly):
 KILO = {"start": 0.5, "min": -2.0, "max": 2.0, "unit": "kN.m"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fmi", [2, 3])
 def test_an_fmu_has_bounds_and_unit(fmi: int, tmp_path: pathlib.Path) -> None:
     file = mbfmu.build(Arm(**KILO), tmp_path / "arm.fmu", fmi=fmi, equations="interpreted")

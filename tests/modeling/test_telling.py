@@ -75,6 +75,7 @@ def test_dir_is_what_users_need() -> None:
     assert {"hinge", "box", "connect", "input", "output"} <= set(dir(Loaded()))
 
 
+@pytest.mark.slow
 def test_a_study_is_drawn_as_lines() -> None:
     found = mbfmu.sweep("pendulum", {"damper.d": [0.1, 0.2, 0.3], "body.m": [1.0, 2.0]}, ["rev.phi:final"], 0.2)
     first, second = found.plot().axes
@@ -84,6 +85,7 @@ def test_a_study_is_drawn_as_lines() -> None:
     assert len(second.lines) == 3
 
 
+@pytest.mark.slow
 def test_pages_of_notebooks() -> None:
     page = mbfmu.animate("pendulum", stop_time=0.1)
     assert page._repr_html_().startswith("<iframe")
