@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import mbfmu
-from mbfmu.components import BodyBox, FixedTranslation, Revolute, World
+from mbfmu.components import BodyBox, FixedTranslation, Revolute, World, rotational
 from mbfmu.dynamics.columns import slope
 from mbfmu.dynamics.solving import accelerations as forms
 from mbfmu.dynamics.solving import dense as direct
@@ -58,6 +58,20 @@ class FourBars(Assembly):
             left, right = coupler.frame_a, coupler.frame_b
 
 
+class SprungFourBars(FourBars):
+    """Such, the first of which is held by two springs in series: where they meet, nothing has mass."""
+
+    def __init__(self) -> None:
+        super().__init__(2)
+        self.hinge0_0.modify(useAxisFlange=True)
+        for hinge in (self.hinge0_0, self.hinge1_0):
+            hinge.modify(phi=Start(0.0, fixed=True), w=Start(0.0, fixed=True))
+        self.fixed, self.soft, self.stiff = rotational.Fixed(), rotational.Spring(c=5.0), rotational.Spring(c=20.0)
+        self.connect(self.fixed.flange, self.soft.flange_a)
+        self.connect(self.soft.flange_b, self.stiff.flange_a)
+        self.connect(self.stiff.flange_b, self.hinge0_0.axis)
+
+
 def both(make: Callable[[], Assembly], monkeypatch: pytest.MonkeyPatch) -> tuple[System, System]:
     """The same assembly as a sparse and as a dense system."""
     systems = []
@@ -102,7 +116,9 @@ def test_the_sparse_system_has_the_solution_of_the_dense_one(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("make", [FourBar, PlanarFourBar, Engine1b, Vehicle], ids=lambda make: make.__name__)
+@pytest.mark.parametrize(
+    "make", [FourBar, PlanarFourBar, Engine1b, Vehicle, SprungFourBars], ids=lambda make: make.__name__
+)
 def test_both_run_alike(make: Callable[[], Assembly], monkeypatch: pytest.MonkeyPatch) -> None:
     """With projection onto constraints, which goes along forces where the system is sparse."""
     sparse, dense = both(make, monkeypatch)

@@ -103,7 +103,7 @@ def flatten(root: Component, components: Mapping[str, Component], connections: S
 
 def _sets(pairs: Iterable[tuple[Any, Any]], others: Iterable[Any] = ()) -> list[list[Any]]:
     """What pairs join, directly or through others, and what is alone, in order of first appearance."""
-    union = DisjointSet()
+    union: DisjointSet[Any] = DisjointSet()
     for a, b in pairs:
         union.add(a)
         union.add(b)
