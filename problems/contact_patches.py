@@ -1,5 +1,5 @@
-"""Bodies that touch at many points: meshes on planes, boxes on boxes, a sphere in a bowl; ellipsoids on boxes and on
-each other."""
+"""Bodies that touch at many points: meshes on planes, boxes on boxes, a sphere in a bowl; ellipsoids and cylinders on
+boxes and on each other."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import numpy as np
 from scipy import special
 
 from mbfmu.components import World
-from mbfmu.components.contact import Box, Contact, ConvexMesh, Ellipsoid, HeightField, Plane, Sphere
+from mbfmu.components.contact import Box, Contact, ConvexMesh, Cylinder, Ellipsoid, HeightField, Plane, Sphere
 from mbfmu.components.parts import Body
 from mbfmu.dynamics import System
 from mbfmu.modeling import Assembly, Component, Start
@@ -75,6 +75,21 @@ def ellipsoid_and_box() -> Thrown:
 def ellipsoids() -> Thrown:
     """An ellipsoid that hits another one."""
     return Thrown(Ellipsoid(length=0.2, width=0.1, height=0.06), Ellipsoid(length=0.08, width=0.15, height=0.1))
+
+
+def cylinder_and_box() -> Thrown:
+    """A cylinder that hits a box."""
+    return Thrown(Cylinder(radius=0.05, length=0.12), Box(length=0.15, width=0.1, height=0.08))
+
+
+def cylinders() -> Thrown:
+    """A disc that hits a rod."""
+    return Thrown(Cylinder(radius=0.09, length=0.05), Cylinder(radius=0.03, length=0.2, n=(1, 1, 0)))
+
+
+def ellipsoid_and_cylinder() -> Thrown:
+    """An ellipsoid that hits a cylinder."""
+    return Thrown(Ellipsoid(length=0.2, width=0.1, height=0.06), Cylinder(radius=0.05, length=0.12, rounding=0.01))
 
 
 #: Corners of a prism: two regular polygons, of 12 corners each, at this radius, and half its height [m].
@@ -253,7 +268,7 @@ PROBLEMS = (
     *(
         Problem(
             f"contact-{name}-energy",
-            "Ellipsoids meet",
+            title,
             CONSERVED,
             f"change of energy over that at the start, of {what} without damping",
             "1",
@@ -263,9 +278,12 @@ PROBLEMS = (
             model=model,
             **_COMMON,
         )
-        for name, what, model in (
-            ("ellipsoid-on-box", "a tumbling ellipsoid that hits a box,", ellipsoid_and_box),
-            ("ellipsoids", "two tumbling ellipsoids that hit each other,", ellipsoids),
+        for title, name, what, model in (
+            ("Ellipsoids meet", "ellipsoid-on-box", "a tumbling ellipsoid that hits a box,", ellipsoid_and_box),
+            ("Ellipsoids meet", "ellipsoids", "two tumbling ellipsoids that hit each other,", ellipsoids),
+            ("Cylinders meet", "cylinder-on-box", "a tumbling cylinder that hits a box,", cylinder_and_box),
+            ("Cylinders meet", "cylinders", "a tumbling disc that hits a rod,", cylinders),
+            ("Cylinders meet", "ellipsoid-on-cylinder", "an ellipsoid that hits a cylinder,", ellipsoid_and_cylinder),
         )
     ),
     *(

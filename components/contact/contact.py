@@ -14,7 +14,7 @@ import casadi as ca
 from mbfmu.components.animation import FORCE_COLOR, Animated
 from mbfmu.components.contact import laws
 from mbfmu.components.contact.ellipsoids import MOST_OBLONG
-from mbfmu.components.contact.geometry import Ellipsoid, Geometry, Plane
+from mbfmu.components.contact.geometry import Cylinder, Ellipsoid, Geometry, Plane
 from mbfmu.components.contact.height_field import HeightField
 from mbfmu.components.contact.pairs import (
     MOST,
@@ -328,9 +328,11 @@ class ContactPair(Arrows):
         return found
 
     def _ellipsoids(self) -> list[Ellipsoid]:
-        """Both geometries where they are ellipsoids, which must not be too long or flat for each other."""
-        found = [shape for shape in (self.geometry("a"), self.geometry("b")) if isinstance(shape, Ellipsoid)]
-        return found if len(found) == 2 else []
+        """Ellipsoids that must not be too long or flat for the other geometry, another one or a cylinder."""
+        both = self.geometry("a"), self.geometry("b")
+        if not all(isinstance(shape, Ellipsoid | Cylinder) for shape in both):
+            return []
+        return [shape for shape in both if isinstance(shape, Ellipsoid)]
 
     def solids(self, view: Any) -> list[Solid]:
         """Both geometries as the frames move, seen as `patches` says."""
@@ -362,8 +364,8 @@ class ContactPair(Arrows):
             raise ModelError(f"{self.both} are two {kind}, which do not touch; give one of them another shape")
         if not self.each[0]:
             raise ModelError(
-                f"{self.both} have no contact in closed form; a Plane and a Sphere touch all shapes, Capsule, Box, "
-                "ConvexMesh and Ellipsoid each other: make one of them up of such shapes"
+                f"{self.both} have no points of contact that are known, as shapes of mbfmu have: make one of them up "
+                "of such shapes, or give its class a function `lowest` or `distance`"
             )
         for shape in self._ellipsoids():
             axes = [shape.value(name) for name in ("length", "width", "height")]
@@ -397,7 +399,8 @@ class ContactPair(Arrows):
 
 def _oblong(shape: Geometry) -> str:
     return (
-        f"{shape.where}: has axes of more than {MOST_OBLONG:g} : 1, whose contact with another Ellipsoid is not found; "
+        f"{shape.where}: has axes of more than {MOST_OBLONG:g} : 1, whose contact with an Ellipsoid or a Cylinder "
+        "is not found; "
         "make it rounder, or take a Capsule or a Box"
     )
 
@@ -632,13 +635,16 @@ class _Patch:
 
     @functools.cached_property
     def is_flat(self) -> bool:
-        """Do all points have one normal?"""
-        return all(point.normal is self.points[0].normal for point in self.points)
+        """Do all points have one normal, and stay where they are on their shapes?"""
+        return all(point.normal is self.points[0].normal and point.twist is None for point in self.points)
 
     @functools.cached_property
     def arms(self) -> list[Any]:
         """Torque of a unit of force at each point about the origin [m]."""
-        return [cross(point.place - self.origin, point.normal) for point in self.points]
+        return [
+            cross(point.place - self.origin, point.normal) + (0 if point.twist is None else point.twist)
+            for point in self.points
+        ]
 
     @functools.cached_property
     def approaches(self) -> list[Any]:

@@ -1,4 +1,4 @@
-"""Ellipsoids that touch rounded polytopes, capsules and other ellipsoids: the one place where they are nearest.
+"""Ellipsoids and cylinders that touch rounded polytopes, capsules and each other: the place where they are nearest.
 
 Two convex shapes are as far apart as the planes between them are at most: the distance is the greatest value, over all
 unit normals m, of how far the one shape lies beyond the other along m (Ericson, Real-Time Collision Detection, section
@@ -13,16 +13,23 @@ and that of the other shape do not overlap.
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import casadi as ca
 
-from mbfmu.components.contact.geometry import INSIDE, SHORT, Core, Ellipsoid
+from mbfmu.components.contact.geometry import INSIDE, Core, Cylinder, Ellipsoid
+from mbfmu.components.contact.laws import SHORT
 from mbfmu.components.interfaces import guarded_length
 from mbfmu.frames import Orientation, cross, resolve1, resolve2
 
 #: Rounds in which the normal of an edge is found, and that of two ellipsoids.
 EDGE_ROUNDS, ROUNDS = 12, 16
+#: A cylinder has ends and a side that begin by this part of its size thick, and come down to its crown in so many
+#: levels of equal ratios; how many rounds each takes, and the last one.
+THICK, LEVELS, EACH, LAST = 0.3, 6, 3, 5
+#: The least crown of a cylinder in these rounds, over its radius or half its length.
+FLATTEST = 1e-3
 #: Greatest axis over the least one up to which ROUNDS are enough for two ellipsoids.
 MOST_OBLONG = 10.0
 #: Parts of Newton's step that are tried in each round, and multiples of the one that always leads higher.
@@ -101,56 +108,98 @@ def _basis(n: Any) -> tuple[Any, Any]:
     )
 
 
-def near_ellipsoid(
-    a: Ellipsoid, middle_a: Any, R_a: Orientation, b: Ellipsoid, middle_b: Any, R_b: Orientation
-) -> Nearest:
-    """Two ellipsoids, by their middles [m] and orientations, resolved in one frame.
+@dataclasses.dataclass(frozen=True)
+class Smooth:
+    """A strictly convex shape as a sum of ellipsoids and a ball: it reaches sum(sqrt(m Q m)) + ball along a normal m.
+
+    `rounds` are these matrices Q [m2], resolved in the frame of the middle [m]: those that each round takes. Those of a
+    shape with flat ends, across its `axes`, begin thick. What it has of a ball within its ellipsoids is their `least`
+    radius [m].
+    """
+
+    middle: Any
+    rounds: list[list[Any]]
+    least: Any = 0.0
+    ball: Any = 0.0
+    axes: list[Any] = dataclasses.field(default_factory=list)
+
+
+def smooth(shape: Ellipsoid | Cylinder, middle: Any, R: Orientation) -> Smooth:
+    """As `near_smooth` sees them: a cylinder is a flat ellipsoid, a thin one and its rounding."""
+    if isinstance(shape, Ellipsoid):
+        return Smooth(middle, [[_matrix(shape, R)]], least=shape.least_radius)
+    barrel = shape.barrel
+    e = resolve1(R, barrel.e)
+    along = ca.mtimes(e, e.T)
+    across = ca.DM.eye(3) - along
+    rounds = []
+    least = ca.fmax(barrel.crown, FLATTEST * ca.fmin(shape.radius, shape.length / 2))
+    r, h = barrel.widest - least, barrel.h + barrel.crown - least
+    for i in range(LEVELS):
+        flat, thin = (_between(THICK * size, least, i / (LEVELS - 1)) for size in (r, h))
+        found = [r**2 * across + flat**2 * along, thin**2 * across + h**2 * along]
+        rounds += [found] * (EACH if i < LEVELS - 1 else LAST)
+    return Smooth(middle, rounds, ball=shape.rounding, axes=[e])
+
+
+def _between(first: Any, last: Any, part: float) -> Any:
+    """A length between two, in equal ratios."""
+    return first if part == 0 else last if part == 1 else ca.exp((1 - part) * ca.log(first) + part * ca.log(last))
+
+
+def near_smooth(a: Smooth, b: Smooth) -> Nearest:
+    """Two strictly convex shapes, resolved in one frame.
 
     The way w between the nearest points of their cores makes w d - w w/2 - h_a(w) - h_b(w) greatest, d being the way
     between the middles and h the support functions of the cores: a concave function. Each round goes where the
-    ellipsoids lie farthest beyond each other, by parts of Newton's step, or by multiples of the way to where
+    shapes lie farthest beyond each other, by parts of Newton's step, or by multiples of the way to where
     that function would be greatest with a parabola above sqrt(w Q w) in its place: that always leads higher, and well
     where Newton's step leads astray.
     """
-    d = middle_b - middle_a
-    shapes = [_matrix(a, R_a), _matrix(b, R_b)]
-    radius = a.least_radius + b.least_radius
+    d, least = b.middle - a.middle, a.least + b.least
+    radius = least + a.ball + b.ball
+    number = max(ROUNDS if min(len(shape.rounds) for shape in (a, b)) == 1 else 0, len(a.rounds), len(b.rounds))
+    rounds = [[shape.rounds[min(i, len(shape.rounds) - 1)] for shape in (a, b)] for i in range(number)]
 
-    def beyond(w: Any) -> Any:
-        return ca.dot(d, w) - sum(ca.sqrt(ca.dot(w, ca.mtimes(Q, w))) for Q in shapes)
+    def beyond(w: Any, matrices: list[Any]) -> Any:
+        return ca.dot(d, w) - sum(ca.sqrt(ca.dot(w, ca.mtimes(Q, w))) for Q in matrices)
 
-    def farthest(ways: list[Any]) -> Any:
+    def farthest(ways: list[Any], matrices: list[Any]) -> Any:
         """The direction of one of these ways, as long as the way between the cores would be."""
         best, most = None, None
         for w in ways:
             m = w / guarded_length(w, 0)
-            found = beyond(m)
+            found = beyond(m, matrices)
             best = m if best is None else ca.if_else(found > most, m, best)
             most = found if most is None else ca.fmax(found, most)
-        return best * ca.fmax(most + radius, LEAST_WAY * radius)
+        return best * ca.fmax(most + least, LEAST_WAY * radius)
 
-    def steps(w: Any) -> tuple[Any, Any]:
+    def steps(w: Any, matrices: list[Any]) -> tuple[Any, Any]:
         """Newton's step, and the one that always leads higher."""
         length = guarded_length(w, SHORT)
         u = w / length
-        mean, bend = ca.DM.eye(3), ca.DM.eye(3) - radius / length * (ca.DM.eye(3) - ca.mtimes(u, u.T))
-        for Q in shapes:
+        mean, bend = ca.DM.eye(3), ca.DM.eye(3) - least / length * (ca.DM.eye(3) - ca.mtimes(u, u.T))
+        for Q in matrices:
             Qw = ca.mtimes(Q, w)
             reach = ca.sqrt(ca.dot(w, Qw))
             mean = mean + Q / reach
             bend = bend + Q / reach - ca.mtimes(Qw, Qw.T) / reach**3
-        load = d + radius * u
+        load = d + least * u
         return _solve(bend, load - ca.mtimes(mean, w)), _solve(mean, load) - w
 
-    w = farthest([d + ca.DM([SHORT, 0, 0])])  # middles that are one have a direction, too
-    for _ in range(ROUNDS):
-        newton, higher = steps(w)
-        w = farthest([*(w + part * newton for part in PARTS), *(w + part * higher for part in MULTIPLES)])
-    w = w + steps(w)[0]  # a whole step of Newton's has exact derivatives, wherever it comes from
+    matrices = rounds[0][0] + rounds[0][1]
+    axes = [ca.if_else(ca.dot(d, e) < 0, -1, 1) * e for e in (*a.axes, *b.axes)]
+    w = farthest([d + ca.DM([SHORT, 0, 0]), *axes], matrices)  # middles that are one have a direction, too
+    for i, (of_a, of_b) in enumerate(rounds):
+        matrices = of_a + of_b
+        newton, higher = steps(w, matrices)
+        ways = [*(w + part * newton for part in PARTS), *(w + part * higher for part in MULTIPLES)]
+        w = farthest([*ways, *(axes if i % EACH == 0 else ())], matrices)
+    w = w + steps(w, matrices)[0]  # a whole step of Newton's has exact derivatives, wherever it comes from
     m = w / guarded_length(w, 0)
-    gap = beyond(m)
-    on_a = ca.mtimes(shapes[0], m) / ca.sqrt(ca.dot(m, ca.mtimes(shapes[0], m)))
-    return gap, m, middle_a + on_a + m * gap / 2
+    gap = beyond(m, matrices) - a.ball - b.ball
+    on_a = a.ball * m + sum(ca.mtimes(Q, m) / ca.sqrt(ca.dot(m, ca.mtimes(Q, m))) for Q in rounds[-1][0])
+    return gap, m, a.middle + on_a + m * gap / 2
 
 
 def _matrix(shape: Ellipsoid, R: Orientation) -> Any:
@@ -166,4 +215,4 @@ def _solve(M: Any, v: Any) -> Any:
     return sum((minors[k] * v[k] for k in range(3)), ca.SX.zeros(3)) / ca.dot(rows[0], minors[0])
 
 
-__all__ = ["MOST_OBLONG", "near_core", "near_ellipsoid"]
+__all__ = ["MOST_OBLONG", "Nearest", "Smooth", "near_core", "near_smooth", "smooth"]

@@ -20,6 +20,8 @@ from typing import Any
 import casadi as ca
 
 from mbfmu.components.animation import Animated, draw_sphere
+from mbfmu.components.contact.cylinders import Barrel
+from mbfmu.components.contact.laws import SHORT
 from mbfmu.components.interfaces import PartialOneFrame_a, guarded_length
 from mbfmu.errors import ModelError
 from mbfmu.frames import from_nxy, normalize
@@ -29,10 +31,10 @@ from mbfmu.modeling.declarations import Final, Parameter, is_expression
 
 SHAPE_COLOR = (0, 128, 255)
 GROUND_COLOR = (160, 160, 150)
-#: Lengths below this have no direction [m].
-SHORT = 1e-12
 #: Edges of a box are rounded by this part of half its least side.
 ROUNDING = 0.05
+#: Edges of so many directions have their middles looked at.
+FEW = 12
 #: Rounds in which the nearest point of an ellipsoid is found, of flat discs and needles, too, and how near the plane
 #: across its least axis it is looked for, of what lies deep inside.
 ROUNDS, INSIDE = 20, 1e-3
@@ -50,8 +52,8 @@ class Core:
     """What a rounded convex shape is without its radius: all points no farther than that from it are the shape.
 
     `corners` [m], (3,) each, and `edges` are resolved in the geometry's frame, counted from the middle of the shape, as
-    are the outward `normals` of its faces; `distance` is the signed distance of a point from the core, as that of a
-    Geometry.
+    are the outward `normals` of its faces and some points `inner` of it; `distance` is the signed distance of a point
+    from the core, as that of a Geometry.
     """
 
     corners: list[Any]
@@ -59,6 +61,13 @@ class Core:
     radius: Any
     distance: Callable[[Any], tuple[Any, Any]]
     normals: list[Any] = dataclasses.field(default_factory=list)
+    inner: list[Any] = dataclasses.field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        """Points inside are the middle, and those of edges where these are few."""
+        if not self.inner:
+            middles = [middle for _, middles, _ in self.edges for middle in middles] if len(self.edges) <= FEW else []
+            self.inner.extend([sum(self.corners) / len(self.corners), *middles])
 
 
 class Geometry(Animated, PartialOneFrame_a):
@@ -222,13 +231,43 @@ class Cylinder(_Oblong):
 
     On a plane it stands or rolls on two balls of its ends: thin ellipsoids, so that a flat end that lies on a plane has
     a point that moves steadily as the cylinder tilts. `crown` is their height over the radius: the rim is that much
-    lower than the middle of the end, and the end has the radius of curvature radius/crown.
+    lower than the middle of the end, and the end has the radius of curvature radius/crown. Between bodies with edges,
+    its rims are rounded by `rounding`, within its surface.
     """
 
     modelica_name = "Contact.Cylinder"
 
     length = Parameter(t.Length, required, "Length between both ends", min=0, nonzero=True)
     crown = Parameter(t.Dimensionless, 1e-3, "Height by which the ends are crowned over the radius", min=1e-6, max=1)
+    rounding = Parameter(
+        t.Radius,
+        lambda self: ROUNDING * ca.fmin(self.radius, self.length / 2),
+        "Radius of rims, as boxes, capsules, cylinders, meshes and ellipsoids meet them; all else meets them sharp",
+        nonzero=True,
+    )
+
+    def check_values(self) -> None:
+        super().check_values()
+        _check_rounding(self, "the radius, or half the length,", [self.value("radius"), self.value("length") / 2])
+
+    def equations(self: Any) -> None:
+        super().equations()
+        self.require(
+            ca.fmin(self.radius, self.length / 2) > self.rounding,
+            "rounding is the radius, or half the length, or more; give a smaller one",
+        )
+
+    @property
+    def barrel(self) -> Barrel:
+        """What is left within the rounding, about the middle."""
+        widest, highest = self.radius - self.rounding, self.length / 2 - self.rounding
+        crown = ca.fmin(self.crown * self.radius, ca.fmin(widest, highest) / 2)
+        return Barrel(ca.DM(self.e), widest - crown, highest - crown, crown)
+
+    @property
+    def core(self) -> Core:
+        barrel = self.barrel
+        return Core([], [], self.rounding, barrel.distance, inner=[part * barrel.h * barrel.e for part in (-1, 0, 1)])
 
     def lowest(self, n: Any) -> Balls:
         e = ca.DM(self.e)
@@ -292,12 +331,7 @@ class Box(_Blocks):
 
     def check_values(self) -> None:
         super().check_values()
-        sides = [self.value(name) for name in ("length", "width", "height")]
-        radius, known = self.value("rounding"), [side for side in sides if not is_expression(side)]
-        if known and not is_expression(radius) and 2 * radius >= min(known):
-            raise ModelError(
-                f"{self.where}.rounding = {radius:g}: half the least side is {min(known) / 2:g} m; give a smaller one"
-            )
+        _check_rounding(self, "half the least side", [self.value(name) / 2 for name in ("length", "width", "height")])
 
     def equations(self: Any) -> None:
         super().equations()
@@ -377,6 +411,13 @@ class Ellipsoid(_Blocks):
 
     def visualize(self: Any) -> None:
         _draw_block(self, "ellipsoid", "sphere")
+
+
+def _check_rounding(self: Geometry, least: str, sizes: list[Any]) -> None:
+    """Refuse a rounding that leaves nothing of a shape, where it and the least of its sizes are known."""
+    radius, known = self.value("rounding"), [size for size in sizes if not is_expression(size)]
+    if known and not is_expression(radius) and radius >= min(known):
+        raise ModelError(f"{self.where}.rounding = {radius:g}: {least} is {min(known):g} m; give a smaller one")
 
 
 def _draw_block(self: Any, name: str, shape: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import casadi as ca
@@ -15,6 +16,8 @@ from mbfmu.modeling.declarations import Parameter
 
 #: Rounds of Newton's method that look for the nearest point of the surface.
 ROUNDS = 3
+#: The same of a shape whose lowest point moves as the surface turns.
+ROLLING_ROUNDS = 6
 #: Below this determinant curvature is left out of them: the point is as far away as a centre of curvature.
 SINGULAR = 0.1
 #: Least number of points along either side of a grid; points along either side of a function that is drawn.
@@ -96,23 +99,48 @@ class HeightField(Geometry):
 
         The nearest point of the surface is found by Newton's method, from the one below p.
         """
-        own = ca.mtimes(self.T, p)
+        found, n, _ = self.nearest(lambda n: p, ROUNDS)
+        return found, n
+
+    def nearest(self, lowest: Callable[[Any], Any], rounds: int = ROLLING_ROUNDS) -> tuple[Any, Any, Any]:
+        """How far a convex shape is from the surface [m], the normal (3,) there, and the point of the shape [m].
+
+        `lowest` gives the point of the shape that is lowest along a normal; its radii of curvature are less than those
+        of hollows.
+        """
+        m = ca.SX.sym("m", 3)
+        point = ca.mtimes(self.T, lowest(ca.mtimes(self.T.T, m)))
+        moves = ca.jacobian(point, m)
+        own = ca.substitute(point, m, ca.DM([0, 0, 1]))
         x, y = own[0], own[1]
-        for i in range(ROUNDS + 1):
+        for i in range(rounds + 1):
             z, z_x, z_y, z_xx, z_xy, z_yy = self.shape(x, y)
-            if i == ROUNDS:
+            steep = ca.sqrt(1 + z_x**2 + z_y**2)
+            n = ca.vertcat(-z_x, -z_y, 1) / steep
+            own, turn = ca.substitute([point, moves], [m], [n])
+            if i == rounds:
                 break
             above = own[2] - z
             g_x, g_y = x - own[0] - above * z_x, y - own[1] - above * z_y
             plain = 1 + z_x**2, z_x * z_y, 1 + z_y**2
-            full = plain[0] - above * z_xx, plain[1] - above * z_xy, plain[2] - above * z_yy
-            is_good = ca.logic_and(full[0] * full[2] - full[1] ** 2 > SINGULAR, full[0] > 0)
-            a, b, d = (ca.if_else(is_good, one, other) for one, other in zip(full, plain, strict=True))
-            determinant = a * d - b**2
-            x, y = x - (d * g_x - b * g_y) / determinant, y - (a * g_y - b * g_x) / determinant
-        steep = ca.sqrt(1 + z_x**2 + z_y**2)
-        n = ca.vertcat(-z_x, -z_y, 1) / steep
-        return ca.dot(n, own - ca.vertcat(x, y, z)), ca.mtimes(self.T.T, n)
+            full = [plain[0] - above * z_xx, plain[1] - above * z_xy, plain[1] - above * z_xy, plain[2] - above * z_yy]
+            if moves.nnz():  # how the lowest point moves as the normal turns
+                bend = ca.vertcat(ca.horzcat(-z_xx, -z_xy), ca.horzcat(-z_xy, -z_yy), ca.SX.zeros(1, 2))
+                turned = ca.mtimes(turn, bend - ca.mtimes(n, ca.mtimes(n.T, bend))) / steep
+                slopes = (z_x, 0), (z_x, 1), (z_y, 0), (z_y, 1)
+                full = [
+                    one - turned[k // 2, j] - slope * turned[2, j]
+                    for k, (one, (slope, j)) in enumerate(zip(full, slopes, strict=True))
+                ]
+            determinant = full[0] * full[3] - full[1] * full[2]
+            is_good = ca.logic_and(determinant > SINGULAR, full[0] > 0)
+            a, b, c, d = (
+                ca.if_else(is_good, one, other)
+                for one, other in zip(full, (plain[0], plain[1], plain[1], plain[2]), strict=True)
+            )
+            determinant = a * d - b * c
+            x, y = x - (d * g_x - b * g_y) / determinant, y - (a * g_y - c * g_x) / determinant
+        return ca.dot(n, own - ca.vertcat(x, y, z)), ca.mtimes(self.T.T, n), ca.mtimes(self.T.T, own)
 
     def _grid(self) -> np.ndarray:
         """Heights [m] as a matrix.

@@ -26,6 +26,8 @@ from mbfmu.components.interfaces import guarded_length
 
 #: Exponent of Hertz's law.
 HERTZ = 1.5
+#: Lengths below this have no direction [m].
+SHORT = 1e-12
 #: Bounds a power of what may be 0 away from the logarithm in its derivative.
 TINY = 1e-30
 #: Rounds of Newton's method that `damping_number` takes, which are enough from LEAST_RESTITUTION to 1.

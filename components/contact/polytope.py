@@ -11,7 +11,7 @@ import casadi as ca
 import numpy as np
 import scipy
 
-from mbfmu.components.contact.geometry import SHORT
+from mbfmu.components.contact.laws import SHORT
 from mbfmu.components.interfaces import guarded_length
 
 #: Faces whose normals differ by less than this are one, and points count as on a face that are as near to it, over the

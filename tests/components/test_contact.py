@@ -30,6 +30,7 @@ from mbfmu.components.contact import (
     laws,
     pairs,
 )
+from mbfmu.components.contact.geometry import Geometry
 from mbfmu.components.parts import Body
 from mbfmu.dynamics.system import System
 from mbfmu.errors import InitialConditionsWarning, InitializationError, ModelError, SimulationError
@@ -661,10 +662,15 @@ def test_wrong_inputs_are_told_in_one_line(make, message: str) -> None:
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("other", [Ellipsoid, Box])
-def test_pairs_without_a_closed_form_are_refused_by_name(other: type[Component]) -> None:
-    with pytest.raises(ModelError, match=rf"one \(Cylinder\) and other \({other.__name__}\) have no contact in closed"):
-        System.of(Meeting(Cylinder(radius=0.1, length=0.2), other(length=0.1)))
+class Blob(Geometry):
+    """A shape of which nothing is known."""
+
+    size = 1.0
+
+
+def test_a_shape_without_points_is_refused_by_name() -> None:
+    with pytest.raises(ModelError, match=r"one \(Cylinder\) and other \(Blob\) have no points of contact .*its class"):
+        System.of(Meeting(Cylinder(radius=0.1, length=0.2), Blob()))
 
 
 @pytest.mark.slow
