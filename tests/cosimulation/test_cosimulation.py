@@ -172,6 +172,7 @@ def test_newer_inputs_and_better_slopes_are_more_accurate(fmus: dict[str, pathli
         assert error["gauss-seidel", inputs] < error["jacobi", inputs]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["jacobi", "gauss-seidel"])
 def test_held_angles_speed_a_turning_shaft_up_and_slopes_do_not(scheme: str, fmus: dict[str, pathlib.Path]) -> None:
     """Held, the angle lags by w h/2 on average: a torque C w h/2 that nobody put in (docs/co-simulation.md)."""

@@ -125,6 +125,7 @@ def answering(file: pathlib.Path, step: float | None, **options: Any) -> tuple[C
     return found, (np.exp(-0.75 * found.time) + np.exp(-0.5 * found.time)) / 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["jacobi", "gauss-seidel"])
 @pytest.mark.parametrize(("step", "error"), [(0.01, 1e-3), (None, 2e-6)])
 def test_outputs_that_answer_in_steps_only_agree_on_loops(

@@ -200,6 +200,7 @@ back = 0.02
 """
 
 
+@pytest.mark.slow
 def test_files_and_packages_ask_for_steps(
     fmus: pathlib.Path, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -254,6 +255,7 @@ def reference(structure: SystemStructure, element: str, name: str) -> int:
     return int(scalar.variable.valueReference)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("line", "words"),
     [

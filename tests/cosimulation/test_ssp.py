@@ -229,6 +229,7 @@ def test_the_command_reads_system_files(
     assert len(list(root.iter("{*}Connection"))) == 4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

@@ -140,6 +140,7 @@ def two_point_control(n: int, sequential: bool) -> tuple[np.ndarray, np.ndarray]
 # -- values that jump
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("scheme", "inputs"), [("jacobi", "hold"), ("gauss-seidel", "hold"), ("gauss-seidel", "secant")]
 )
@@ -244,6 +245,7 @@ def test_enumerations_follow_integers_by_their_numbers(tmp_path: pathlib.Path, f
     assert np.array_equal(enumerated["plant.level"], plain["plant.level"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fmi", [2, 3])
 @pytest.mark.parametrize("step", [0.5, None])
 def test_an_fmu_ends_the_run_where_all_have_come(

@@ -220,11 +220,19 @@ def test_conditions_that_determine_nothing_are_refused(plant, message):
         System.of(Inverse(5, plant))
 
 
-def test_a_derivative_of_an_input_is_refused():
+@pytest.mark.parametrize("delayed", [False, True])
+def test_a_derivative_of_an_input_or_a_delayed_signal_is_refused(delayed):
+    """It is not 0."""
+
     class Direct(Assembly):
         def __init__(self):
             self.inverse = blocks.InverseBlockConstraints()
-            self.input(self.inverse.u1)
+            if delayed:
+                self.sine, self.delay = blocks.Sine(f=0.5), blocks.FixedDelay(delayTime=0.1)
+                self.connect(self.sine.y, self.delay.u)
+                self.connect(self.delay.y, self.inverse.u1)
+            else:
+                self.input(self.inverse.u1)
             self.connect(of_order_two(self, self.inverse.y2), self.inverse.u2)
 
     with pytest.raises(ModelError, match="the derivative of an FMU input or a delayed signal"):

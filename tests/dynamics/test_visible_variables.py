@@ -222,6 +222,18 @@ def test_dependencies_are_no_wider_than_the_structure(variables: dict[str, Scala
         assert places(*(n for n, _ in variables[name].dependencies or ())) == places(*known), name
 
 
+def test_an_output_that_is_an_input_depends_on_it() -> None:
+    class Through(Assembly):
+        def __init__(self) -> None:
+            self.lag, self.gain = Lag(), Lag()
+            self.input(self.lag.u, "first")
+            self.input(self.gain.u, "u")
+            self.output(self.gain.u, "seen")
+
+    (seen,) = (v for v in mbfmu.System.of(Through()).variables if v.name == "seen")
+    assert [name for name, _ in seen.dependencies or ()] == ["u"]
+
+
 def test_terminals_of_an_exposed_flange(variables: dict[str, ScalarVariable]) -> None:
     terminals = {v.name: v.terminal for v in variables.values() if v.terminal}
     kind = "Mechanics.Rotational.Interfaces.Flange"

@@ -69,6 +69,7 @@ def test_the_same_model_gives_the_same_bytes(
     assert one == other
 
 
+@pytest.mark.slow
 def test_the_guid_tells_models_apart(system: System, tmp_path: pathlib.Path) -> None:
     other_number = dataclasses.replace(system.equations, parameters=(3.0, 8.0, 0.0, 0.1, 0.0))
     other_interface = tuple(v for v in system.variables if v.name != "mass.label")
@@ -115,6 +116,7 @@ def test_without_a_compiler_equations_are_interpreted(
         build(system, tmp_path, equations="compiled")
 
 
+@pytest.mark.slow
 @needs_compiler
 def test_auto_with_a_compiler_is_native(system: System, tmp_path: pathlib.Path) -> None:
     path = build(system, tmp_path)

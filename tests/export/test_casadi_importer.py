@@ -57,6 +57,7 @@ def test_derivatives_and_their_derivatives(unpacked, name, pattern):
         np.testing.assert_allclose(jacobian[:, column], difference, atol=1e-5 * (1 + np.abs(jacobian).max()))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fmi", [2, 3])
 def test_states_are_set_as_variables_in_continuous_time_mode_only(fmi, tmp_path):
     path = build(sources.load("furuta_pendulum", ()), tmp_path, fmi=fmi, equations="interpreted")

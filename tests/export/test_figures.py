@@ -44,6 +44,7 @@ def test_figures_are_curves_of_scalars():
     assert System.of(Swing()).figures == FIGURES
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("fmi", "place"),
     [(2, "VendorAnnotations/Tool[@name='OpenModelica']"), (3, "Annotations/Annotation[@type='org.openmodelica']")],
@@ -76,6 +77,7 @@ def test_curves_that_an_fmu_does_not_show_are_left_out(tmp_path):
     assert {c.get("y") for c in root.iter("Curve")} <= known
 
 
+@pytest.mark.slow
 def test_plots_are_figures_where_nobody_says_what():
     result = mbfmu.simulate(Swing(), 0.2)
     axes = result.plot().axes
@@ -85,6 +87,7 @@ def test_plots_are_figures_where_nobody_says_what():
     assert [line.get_label() for line in result.plot("hinge.phi").axes[0].lines] == ["hinge.phi"]
 
 
+@pytest.mark.slow
 def test_the_command_line_draws_figures_and_prints_outputs(tmp_path, capsys, monkeypatch):
     write(Swing(), tmp_path / "swing.toml")
     monkeypatch.chdir(tmp_path)

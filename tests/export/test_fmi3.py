@@ -101,6 +101,7 @@ def test_vectors_and_matrices_are_arrays_and_copies_are_aliases(fmus):
     assert speeds.get("derivative") == place.get("valueReference")
 
 
+@pytest.mark.slow
 def test_a_parameter_that_follows_another_one_is_no_alias_of_it(fmus):
     """Setting a height would set the width, too."""
     variables = {v.get("name"): v for v in description(fmus("planar_four_bar", 3)).find("ModelVariables")}
@@ -176,6 +177,7 @@ def slave(path: pathlib.Path, kind: str = "CoSimulation", **options: Any) -> tup
     return fmu, {v.name: v for v in model.modelVariables}, log
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", ["native", "python"])
 def test_steps_end_at_events_where_the_master_wants_it(fmus, target):
     """The results at the communication points do not change a bit, and events are met between them."""
@@ -224,6 +226,7 @@ def test_the_master_may_read_between_the_steps_of_the_integrator_and_end_the_ste
     assert np.trapezoid(slopes, times) == pytest.approx(seen[-1][1] - seen[0][1], rel=0.02)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", ["native", "python"])
 def test_inputs_follow_lines_that_the_master_gives_in_intermediate_updates(fmus, target):
     """The same bits as with the input derivatives of FMI 2.0; without inputs among the required, nobody is asked."""
@@ -421,6 +424,7 @@ def test_a_wrong_token_is_refused(fmus):
     assert "belong to different builds" in log[0]
 
 
+@pytest.mark.slow
 def test_flanges_are_terminals_whose_flows_fit(fmus):
     """A torque that one side exerts outwards flows into the other."""
     kinds = {}
@@ -439,6 +443,7 @@ def test_what_this_version_cannot_do_is_said(tmp_path):
         mbfmu.build(sources.load("pendulum", ()), tmp_path, fmi=4)
 
 
+@pytest.mark.slow
 def test_references_are_the_places_of_variables_in_the_file(fmus):
     """OMSimulator takes the references in lists of dependencies for such; the runtime knows values by their type."""
     for name in ("free_body", "motor_drive"):

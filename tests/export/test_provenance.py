@@ -71,6 +71,7 @@ def test_an_fmu_says_what_it_was_made_of(tmp_path, schema, fmi, target):
     assert str(tmp_path).encode() not in data
 
 
+@pytest.mark.slow
 def test_other_parameters_have_another_checksum(tmp_path):
     sums = [
         entries(build(load("pendulum", settings), tmp_path, equations="interpreted"))[1]["build"]["parameters.sha3-256"]

@@ -430,6 +430,7 @@ def test_a_bare_python_runs_it(folder: pathlib.Path, tmp_path: pathlib.Path) -> 
     assert (run.returncode, run.stdout, run.stderr) == (0, "well\n", "")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="compiles a host for Linux")
 @pytest.mark.parametrize("preload", [True, False])
 def test_a_host_that_is_not_python_runs_it_and_ends_well(

@@ -243,6 +243,7 @@ def test_what_is_no_experiment_is_refused(tmp_path, given, expected):
         build(Pushed(), tmp_path, experiment=given)
 
 
+@pytest.mark.slow
 def test_results_that_depend_on_the_tolerance_are_refused(tmp_path):
     """A double pendulum is chaotic; until the time that the message tells it is known."""
     wild = assemblies()["double_pendulum"]()

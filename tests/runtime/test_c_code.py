@@ -95,6 +95,7 @@ def called(library: ctypes.CDLL, function: ca.Function, *arguments: list[float] 
     return [bytes(result) for result in results]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("short")
 def test_pieces_give_the_bits_of_the_whole(tmp_path):
     functions = {"numbers": row("numbers", 400, 1), "few": row("few", 3, 2), "calls": caller("calls")}

@@ -31,12 +31,14 @@ def test_a_spool_that_is_pressed_slowly_off_its_stop_goes_on():
     np.testing.assert_allclose(found["spool.s:trajectory"], strict["spool.s:trajectory"], rtol=0, atol=1e-7)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tolerance", contacts.TOLERANCES)
 def test_a_mass_that_still_creeps_towards_its_stop_is_pulled_off_it(tolerance):
     """It slides back while its speed is within SLOW on the other side."""
     assert contacts.swept("stopped", contacts.drawn("stopped", 300, 3), tolerance).messages == {}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", ["spool", "train"])
 def test_an_implicit_solver_gets_away_from_the_begin_of_contact(case):
     assembly, stop, _, kept = contacts.CASES[case]

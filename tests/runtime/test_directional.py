@@ -42,6 +42,7 @@ def test_several_directions_add_up(fmu_library):
     assert both == [pytest.approx(2 * derivative(slave, ["a"], "s")[0] - derivative(slave, ["a"], "F")[0])]
 
 
+@pytest.mark.slow
 def test_what_is_neither_output_nor_derivative_is_refused(fmu_library):
     slave = fmu_library(oscillator).slave().start()
     for unknown, known, message in (("energy", "s", "neither an output"), ("a", "m", "neither an input nor a state")):

@@ -39,6 +39,7 @@ EXPECTED = [
 ]
 
 
+@pytest.mark.slow
 def test_events() -> None:
     result = mbfmu.simulate(Driven(), interval=0.25, outputs=["wheel.a", "wheel.w"], events=True)
     assert [(e.name, e.before, e.after) for e in result.events] == [event[1:] for event in EXPECTED]

@@ -46,6 +46,7 @@ class Counted:
         return calls, instance.statistics()["events"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "step", "count", "events"),
     [("engine_1b", 2e-3, 200, 5), ("planar_loop_release", 5e-3, 200, 1), ("double_pendulum", 1e-2, 100, 0)],

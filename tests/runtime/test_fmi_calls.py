@@ -269,6 +269,7 @@ def test_a_step_that_cannot_be_made_is_discarded_with_its_cause(fmu_library):
     assert slave.get("x1") == pytest.approx(math.log(4), abs=1e-6)
 
 
+@pytest.mark.slow
 def test_a_violated_assertion_stops_the_step(fmu_library):
     slave = fmu_library(vanishing).slave().start(p1=0.1)
     assert slave.status(slave.fmi.doStep, 0.0, 1.5) == fmi2Discard

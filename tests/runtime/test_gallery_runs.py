@@ -67,6 +67,7 @@ def test_compiled_and_interpreted_equations_agree_to_the_last_bit(tmp_path, name
     assert values[0] == values[2]
 
 
+@pytest.mark.slow
 def test_a_step_after_a_failed_one_is_refused(tmp_path, system):
     made = system("double_pendulum")
     slave = Library("process", made.equations, made.variables, tmp_path).slave().start(**{"revolute2.w": 1e10})

@@ -13,12 +13,12 @@ from fmpy.fmi2 import FMU2Slave
 from hand_made_models import Draft
 from hosts import Failed
 
-from mbfmu.components import blocks
+from mbfmu.components import blocks, translational
 from mbfmu.components.blocks import discrete, math_integer
 from mbfmu.dynamics.system import System
 from mbfmu.errors import ModelError
 from mbfmu.export.build import build
-from mbfmu.modeling import Assembly, Component, DiscreteState, Parameter, RealInput, RealOutput, State
+from mbfmu.modeling import Assembly, Component, DiscreteState, Parameter, RealInput, RealOutput, Start, State
 from mbfmu.modeling import types as t
 from mbfmu.simulation import simulate
 from mbfmu.validation import validate
@@ -113,6 +113,7 @@ def circle():
     )
 
 
+@pytest.mark.slow
 def test_values_that_need_each_other_are_refused(library):
     with pytest.raises(Failed, match=r"depend on each other in a circle at time 0 \((a|b) is one of them\)"):
         library(circle).slave().start()
@@ -132,6 +133,7 @@ def endless():
     )
 
 
+@pytest.mark.slow
 def test_events_without_end_are_refused(library):
     with pytest.raises(Failed, match="events follow each other without end at time 0"):
         library(endless).slave().start()
@@ -162,6 +164,63 @@ def rebounds(times, e=0.8):
         count = np.where(after, i, count)
         begin, speed = begin + speed / 5, speed * e
     return height, count
+
+
+class Shuttle(Component):
+    """A thing that goes to and fro between two walls."""
+
+    x = State(t.Position, "Place", start=0.5, fixed=True)
+    v = State(t.Velocity, "Speed", start=1.0, fixed=True)
+
+    def equations(self) -> None:
+        self.der.x, self.der.v = self.v, ca.SX(0)
+        self.reinit(self.x >= 1, v=-1.0)
+        self.reinit(self.x <= 0, v=1.0)
+
+
+def test_a_state_is_set_anew_by_each_of_two_events():
+    class Room(Assembly):
+        def __init__(self):
+            self.shuttle = Shuttle()
+
+    result = simulate(Room(), 4.0, tolerance=1e-9)
+    expected = np.abs((np.asarray(result.time) + 0.5 + 1) % 2 - 1)
+    np.testing.assert_allclose(result["shuttle.x"], expected, atol=1e-8)
+
+
+class Pushed(Component):
+    """A force from 0.5 s on, and the acceleration that was there before a state had jumped with it."""
+
+    a = RealInput("Acceleration")
+    y = RealOutput("Force")
+    z = State(t.Real, "What jumps", start=0.0, fixed=True)
+    force = DiscreteState(t.Force, "Force", start=0.0, fixed=True)
+    before = DiscreteState(t.Acceleration, "Acceleration before", start=-1.0, fixed=True)
+
+    def equations(self) -> None:
+        self.der.z = ca.SX(0)
+        begins = self.sample(0.5, 10.0)
+        self.when(begins, force=3.0)
+        self.reinit(begins, z=1.0)
+        self.when(self.z > 0.5, before=self.pre(self.a))
+        self.y = self.force
+
+
+def test_before_an_event_that_follows_from_another_is_after_that():
+    """The state has jumped at the end of the first round, in which the force has begun."""
+
+    class Push(Assembly):
+        def __init__(self):
+            self.pushed, self.push, self.sensor = Pushed(), translational.Force(), translational.AccSensor()
+            self.mass = translational.Mass(m=1.5, s=Start(0.0, fixed=True), v=Start(0.0, fixed=True))
+            self.connect(self.pushed.y, self.push.f)
+            self.connect(self.push.flange, self.mass.flange_a)
+            self.connect(self.mass.flange_b, self.sensor.flange)
+            self.connect(self.sensor.a, self.pushed.a)
+
+    result = simulate(Push(), 1.0)
+    assert result["pushed.before"][0] == -1.0
+    assert result["pushed.before"][-1] == pytest.approx(2.0, abs=1e-12)
 
 
 class Plant(Assembly):
@@ -249,6 +308,7 @@ def test_model_exchange(fmu, options):
     check(result["time"][keep], {name: result[name][keep] for name in NAMES})
 
 
+@pytest.mark.slow
 def test_held_values_are_discrete_variables(fmu):
     found = {v.name: v for v in fmpy.read_model_description(str(fmu(**OPTIONS[0]))).modelVariables}
     for name in ("ball.n", "hold.y", "delay.y", "count.y", "hold.ySample"):

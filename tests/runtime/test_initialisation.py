@@ -45,6 +45,7 @@ def test_what_initialisation_chooses_is_listed(library):
     assert "mass.vy" not in line
 
 
+@pytest.mark.slow
 def test_a_start_value_that_the_importer_gives_is_not_listed(library):
     slave = library(all_free).slave(logging=True).start(p2=0.4, p3=0.3)
     (line,) = slave.messages(1)
@@ -59,6 +60,7 @@ def test_given_guesses_are_listed_where_they_move(library, given, p0, listed):
     assert any("mass.x = 0.6" in line for line in model.messages(1)) == listed
 
 
+@pytest.mark.slow
 def test_nothing_is_listed_where_fixed_starts_determine_all(library):
     assert not library(point_pendulum).slave(logging=True).start().messages(1)
 

@@ -365,6 +365,7 @@ def test_a_saved_state_goes_on_as_the_run_that_it_was_taken_from(library, model)
     assert [other.get(*names), ahead(other)] == wanted
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", [cubic, rectifier, two_blocks, switched, knowing, pendulum])
 def test_who_looks_changes_no_bit(library, model):
     made = library(model)

@@ -118,6 +118,7 @@ def test_mechanisms(name, setting, low, high, stop_time, tolerance):
     assert np.ptp(found.rows[:, -1], axis=0).max() > 1e-3
 
 
+@pytest.mark.slow
 @NEEDS_COMPILER
 def test_compiled_equations():
     many = gallery("engine_1b", "inertia.w", stop_time=0.1)

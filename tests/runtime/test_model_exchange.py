@@ -136,6 +136,7 @@ def put_states(slave, x):
     slave.fmi.setContinuousStates((fmpy.fmi2.fmi2Real * len(x))(*x), len(x))
 
 
+@pytest.mark.slow
 def test_modes_change_in_event_mode_only(model):
     slave = model(bouncing_mass)
     slave.fmi.newDiscreteStates()
@@ -208,6 +209,7 @@ def test_derivatives_lead_back_to_the_constraints(model):
     assert max(map(abs, pull)) < 1e-3
 
 
+@pytest.mark.slow
 def test_inputs_act_at_once_and_parameters_in_event_mode(model):
     slave = model(everything)
     before = slave.get("w0")
@@ -236,6 +238,7 @@ def test_states_are_saved_and_belong_to_their_interface(model, fmu_library):
     assert "the other interface" in other.messages(fmi2Error)[0]
 
 
+@pytest.mark.slow
 def test_a_state_that_is_set_as_a_variable_moves_iteration_variables_too(model):
     """Some importers set states so in continuous-time mode: all that follows is as after setting all of them."""
     found = []

@@ -118,6 +118,7 @@ WIDTHS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("solver", ["auto", "implicit"])
 @pytest.mark.parametrize("kind", WIDTHS)
 def test_pulses_count_whatever_the_tolerance(kind: type[Counted], solver: str) -> None:
@@ -182,6 +183,7 @@ class Limits(Component):
         self.der.both = self.switch(first * ca.fmin(self.u - 0.5005, 1) - 1e-9, 1.0, 0.0)
 
 
+@pytest.mark.slow
 def test_pulses_of_tables_and_several_switches() -> None:
     """A table's spline passes narrow limits twice; the second switch is on in the first one's second half."""
 
@@ -216,6 +218,7 @@ def test_waves_that_touch_their_level_cost_no_time() -> None:
     assert result["on"][-1] == 0.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", ["native", "python"])
 def test_compiled_and_interpreted_pulses_are_the_same_to_the_bit(target: str, tmp_path: pathlib.Path) -> None:
     class Two(Assembly):
@@ -249,6 +252,7 @@ def test_lanes_find_the_same_pulses() -> None:
     assert run(1)[:, -1, 0] == pytest.approx(2 * HALF, rel=1e-9)
 
 
+@pytest.mark.slow
 def test_importers_are_told_of_pulses_in_time(tmp_path: pathlib.Path) -> None:
     """In model exchange the ends of a pulse that time decides are time events, however far apart steps are."""
     path = build(Model(Bump), tmp_path / "bump.fmu")

@@ -78,6 +78,7 @@ def test_directional_derivatives_know_that_the_shares_change(fmu_library):
     np.testing.assert_allclose(found, np.array(slope(x)).ravel(), atol=1e-7)
 
 
+@pytest.mark.slow
 def test_a_constraint_that_other_parameters_make_independent(library):
     """With an offset there are two rods, and nothing moves."""
     slave = library(doubled_pendulum).slave().enter(offset=0.5)

@@ -144,6 +144,7 @@ def test_rattling_keeps_its_step_sizes(library):
     assert counts["evaluations"] < 1950
 
 
+@pytest.mark.slow
 def test_the_implicit_method_is_of_order_five(library):
     """At a tenth of the tolerance the work grows by 10^(1/5) = 1.58, and the error shrinks with the tolerance."""
     steps = []

@@ -76,6 +76,7 @@ def test_conditions_of_time_and_notes(condition, end):
     assert simulate(assembly, 1.0, interval=0.25).time[-1] == pytest.approx(end)
 
 
+@pytest.mark.slow
 def test_a_condition_of_a_modelica_model(tmp_path):
     (tmp_path / "Filling.mo").write_text(
         """model Filling
