@@ -67,6 +67,17 @@ def stick_and_slide(torque, law, peak: float, w: float, stop: float) -> list[tup
     return phases
 
 
+@pytest.mark.parametrize(("torque", "forward"), [(2.0, True), (-2.0, False)])
+def test_it_is_shown_that_sliding_starts(torque, forward):
+    """At rest, with more torque than sticks: at once, and not while it slides."""
+    friction = rotational.BearingFriction(tau_pos=((0.0, 1.0),))
+    result = simulate(Shaft(friction, signal=blocks.Constant(k=torque)), 0.1, interval=0.05)
+    starts = {True: result["brakes[1].startForward"], False: result["brakes[1].startBackward"]}
+    assert list(starts[forward]) == [1, 0, 0]
+    assert not starts[not forward].any()
+    assert list(result["brakes[1].mode"]) == [1 if forward else -1] * 3
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("amplitude", "peak", "table", "w"),

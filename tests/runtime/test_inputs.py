@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pandas
 import pytest
@@ -49,6 +51,17 @@ def test_straight_lines_are_followed_exactly(cart):
     speed = np.concatenate([[0], np.cumsum(np.diff(fine) * np.interp((fine[1:] + fine[:-1]) / 2, TIMES, FORCES))]) / 2
     way = 0.3 + np.concatenate([[0], np.cumsum(np.diff(fine) * (speed[1:] + speed[:-1]) / 2)])
     np.testing.assert_allclose(result["slide.s"], np.interp(result.time, fine, way), atol=1e-7)
+
+
+def test_a_line_that_began_before_the_run_is_joined_where_it_has_come_to(cart):
+    """In single runs and in those of sweeps: 2 t N from 0 s on give (4 - 0.25) / 2 m/s between 0.5 s and 2 s."""
+    inputs = {"force": ([0.0, 4.0], [0.0, 8.0])}
+    alone = mbfmu.simulate(cart, 2.0, start_time=0.5, tolerance=1e-9, inputs=inputs, outputs=["slide.v", "force"])
+    assert alone["force"][0] == pytest.approx(1.0, abs=1e-12)
+    assert alone["slide.v"][-1] == pytest.approx(1.875, abs=1e-9)
+    system = dataclasses.replace(cart, equations=dataclasses.replace(cart.equations, start_time=0.5, stop_time=2.0))
+    swept = mbfmu.sweep(system, {"cart.m": [2.0, 4.0]}, inputs=inputs, outputs=["slide.v"], tolerance=1e-9)
+    np.testing.assert_allclose(swept["slide.v"][:, -1], [1.875, 0.9375], rtol=1e-8)
 
 
 def test_held_values_jump_at_their_instants(cart):
