@@ -119,6 +119,7 @@ def test_every_step_of_fixed_length_is_measured(tmp_path: pathlib.Path) -> None:
     assert row["longest"] >= row["most"] >= row["median"] > 0
 
 
+@pytest.mark.slow
 def test_a_pendulum_at_rest_stays_there(tmp_path: pathlib.Path) -> None:
     """Otherwise the share of the integrator would be counted as that of the calls."""
     do_step = module("do_step")
@@ -161,6 +162,7 @@ def test_the_time_at_an_error_lies_between_the_runs() -> None:
     assert precision.best_ratio({"mbfmu": None, "quick": 8.0}) is None
 
 
+@pytest.mark.slow
 def test_results_are_shown_and_drawn(tmp_path: pathlib.Path) -> None:
     from rich.console import Console
 

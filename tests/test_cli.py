@@ -101,6 +101,7 @@ def without_compiler(monkeypatch: pytest.MonkeyPatch, folder: pathlib.Path) -> N
     monkeypatch.setitem(sys.modules, "ziglang", None)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["", "build", "simulate", "validate", "info", "list", "demo", "ssp"])
 def test_help_ends_with_an_example(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main([*command.split(), "--help"]) == 0
@@ -123,6 +124,7 @@ def test_gallery_source() -> None:
     assert {"revolute1", "boxBody2"} <= set(sources.load("double_pendulum").parts)
 
 
+@pytest.mark.slow
 def test_settings_reach_constructor_parameters_and_start_values(folder: pathlib.Path) -> None:
     settings = ["length=0.7", "bob.m=3", "hinge.phi=0.25", "world.n=[0, 0, -1]", "hinge.useAxisFlange=true"]
     assembly = sources.load("pendulum.py", settings)
@@ -275,6 +277,7 @@ def test_the_page_of_the_equations_is_refused_where_there_is_none(
     assert (folder / "pendulum.py").read_text(encoding="utf-8") == PENDULUM
 
 
+@pytest.mark.slow
 def test_simulate_writes_csv_and_picture(folder: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
     command = "simulate pendulum.py --stop 0.4 --interval 0.1 --tolerance 1e-9 --csv out.csv --plot out.png --table"
     assert cli.main(command.split()) == 0
@@ -424,6 +427,7 @@ def complaint(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
     return last
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("source", "text", "words"), BAD_SOURCES.values(), ids=BAD_SOURCES)
 def test_a_bad_source_ends_in_one_message(
     source: str, text: str, words: list[str], folder: pathlib.Path, capsys: pytest.CaptureFixture[str]
@@ -608,6 +612,7 @@ def test_pages_open_where_there_is_a_display_and_it_is_asked_for(
     assert len(asked) == 1
 
 
+@pytest.mark.slow
 def test_the_installed_command_exits_with_2(folder: pathlib.Path) -> None:
     done = subprocess.run([sys.executable, "-m", "mbfmu", "build", "nothing.toml"], capture_output=True, text=True)
     assert done.returncode == 2

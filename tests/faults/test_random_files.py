@@ -42,6 +42,7 @@ def test_any_structure_is_refused_or_read(record: dict[str, object]) -> None:
         assembly_file._Reader(record, "model")
 
 
+@pytest.mark.slow
 @hypothesis.settings(max_examples=150)
 @hypothesis.given(st.text(max_size=60))
 def test_any_text_is_refused_or_read(text: str) -> None:

@@ -77,6 +77,7 @@ NAMES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", NAMES)
 def test_entries_that_lead_elsewhere_are_refused(pendulum, tmp_path, monkeypatch, kind):
     name, words = NAMES[kind]

@@ -173,6 +173,7 @@ def test_a_reader_that_has_seen_enough_is_no_error(command: tuple[str, ...]) -> 
     assert (done.returncode, done.stderr) == (128 + signal.SIGPIPE, "")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="descriptors of POSIX")
 def test_files_are_written_though_stdout_is_closed(folder: pathlib.Path) -> None:
     line = f"{sys.executable} -m mbfmu simulate pendulum --csv motion.csv >&-"
@@ -181,6 +182,7 @@ def test_files_are_written_though_stdout_is_closed(folder: pathlib.Path) -> None
     assert (folder / "motion.csv").is_file()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not pathlib.Path("/dev/full").exists(), reason="no /dev/full")
 def test_an_output_that_is_full_is_one_message() -> None:
     with open("/dev/full", "w") as full:

@@ -534,6 +534,7 @@ def test_a_wrong_declaration(line: str, folder: pathlib.Path, refused: Refused) 
     refused(["info", "model.py"], DECLARATIONS[line])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", FILES, ids=range(len(FILES)))
 def test_a_wrong_file(text: str, folder: pathlib.Path, refused: Refused) -> None:
     write(folder, text)
@@ -581,6 +582,7 @@ def test_a_constructor_that_drops_parameters_is_named(folder: pathlib.Path, refu
     refused(["info", "model.py"], ["own (Own)", "does not pass on k", "super().__init__"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("values", "words"),
     [({"I_33": 5.0}, "0.001, 0.001, 5"), ({"I_11": 0.1, "I_22": 0.1, "I_33": 0.1, "I_21": 0.5}, "-0.4, 0.1, 0.6")],

@@ -143,6 +143,7 @@ CALLS: list[tuple[str, tuple[Any, ...], dict[str, Any], list[str]]] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", range(len(CALLS)))
 @pytest.mark.filterwarnings("ignore:Warning. converting a masked element:UserWarning")  # NumPy's
 def test_a_wrong_argument(number: int, system: System, folder: pathlib.Path) -> None:
@@ -249,6 +250,7 @@ def test_a_wrong_command(command: str, folder: pathlib.Path, refused: Refused) -
     refused(command.split(), COMMANDS[command])
 
 
+@pytest.mark.slow
 def test_names_that_nothing_has_are_errors_of_both_kinds(system: System, tmp_path: pathlib.Path) -> None:
     """`except MbfmuError` and `except KeyError` may each be what a user wrote."""
     result = mbfmu.simulate(system, 0.1)

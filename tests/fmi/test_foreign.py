@@ -157,6 +157,7 @@ def test_an_fmu_that_asks_for_no_inputs_within_steps_gets_stairs(fmus):
     assert abs(result["s"] - exact(times)[0]).max() < 3e-5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["native", "python", "exchange"])
 @pytest.mark.parametrize("fmi", [2, 3])
 def test_results_have_the_recorded_instants_only_and_sweeps_are_not_shifted(fmus, kind, fmi):
@@ -180,6 +181,7 @@ def test_held_inputs_jump_and_lines_pass_states_that_switch(fmus, kind, fmi):
     np.testing.assert_allclose(result["a"], here["a"], atol=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("edits", [(), (WITHOUT_CO_SIMULATION,), (WITHOUT_LINES,)], ids=["lines", "exchange", "stairs"])
 @pytest.mark.parametrize("fmi", [2, 3])
 def test_elements_of_vectors_are_driven_each(tmp_path, edits, fmi):
@@ -212,6 +214,7 @@ def test_the_command_line_follows_lines(fmus, tmp_path, capsys):
     np.testing.assert_allclose(found["s"], exact(np.array(found["time"]))[0], atol=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -246,6 +249,7 @@ def fillings(tmp_path_factory: pytest.TempPathFactory) -> dict[str, pathlib.Path
     return kinds_of(Filling, tmp_path_factory.mktemp("fillings"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["native", "python", "exchange"])
 @pytest.mark.parametrize("fmi", [2, 3])
 def test_a_run_that_the_fmu_ends_keeps_its_results(fillings, kind, fmi, tmp_path, capsys):
@@ -274,6 +278,7 @@ def test_a_run_in_this_process_says_why_it_ends(capsys):
     assert mbfmu.simulate(Filling(), 1.0).ended is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["native", "python"])
 @pytest.mark.parametrize("fmi", [2, 3])
 @pytest.mark.parametrize("scheme", ["jacobi", "gauss-seidel"])

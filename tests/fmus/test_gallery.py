@@ -113,6 +113,7 @@ def test_the_page_of_pictures_is_whole() -> None:
     assert {path.stem for path in pictures.PICTURES.glob("*.png")} == set(assemblies())
 
 
+@pytest.mark.slow
 def test_rendered_pictures_are_shown_and_small() -> None:
     """Each is in the readme of its assembly; live pages are made of assemblies that are there."""
     for path in pictures.SCENES.iterdir():
@@ -145,6 +146,7 @@ def test_a_page_that_is_too_large_is_an_error(
     assert "pendulum_recorded.html has 600 kB, more than 600 kB" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_the_torque_of_the_vehicle_has_a_unit(gallery_system: Callable[[str], mbfmu.System]) -> None:
     (torque,) = (v for v in gallery_system("vehicle").variables if v.causality == "input")
     assert (torque.name, torque.unit, torque.start) == ("torque", "N.m", 100.0)

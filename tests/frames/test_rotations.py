@@ -88,6 +88,7 @@ def test_axes_rotations_turn_with_their_angular_velocity(sequence, three, rates,
     assert_allclose(R.w, angular_velocity(lambda t: euler(sequence, three + rates * t), t), **NUMERICAL)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sequence", SEQUENCES)
 @given(rotation=rotations(), guess=angles)
 def test_axes_rotations_angles_reproduce_any_rotation(sequence, rotation, guess):
@@ -96,6 +97,7 @@ def test_axes_rotations_angles_reproduce_any_rotation(sequence, rotation, guess)
     assert_allclose(euler(sequence, found), R.T, rtol=0, atol=1e-11)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sequence", SEQUENCES)
 @given(three=three_angles)
 def test_axes_rotations_angles_recover_the_angles_near_the_guess(sequence, three):
@@ -125,6 +127,7 @@ def test_the_range_of_the_first_angle_includes_pi_and_not_minus_pi(zero):
     assert frames.axes_rotations_angles(frames.from_T(T, np.zeros(3)), (1, 2, 1), 2.0)[0] == np.pi
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sequence", SEQUENCES)
 @given(first=angles, third=angles, which=st.booleans(), nudge=nudges, guess=angles)
 def test_axes_rotations_angles_at_and_near_the_singular_middle_angle(sequence, first, third, which, nudge, guess):

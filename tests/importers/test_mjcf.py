@@ -44,6 +44,7 @@ def test_energy_is_kept(name: str) -> None:
     assert Twin(MODELS / f"{name}.xml").energy_drift() < 1e-8
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", WITH_SENSORS)
 def test_sensors_show_what_mujoco_measures(name: str) -> None:
     twin = Twin(MODELS / f"{name}.xml")
@@ -196,6 +197,7 @@ def test_what_has_no_counterpart_is_listed_and_left_out_on_request(tmp_path: pat
         mbfmu.load(path, without="gravity")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("copied", "said"),
     [
@@ -268,6 +270,7 @@ def test_without_mujoco_one_line_says_what_to_install(monkeypatch: pytest.Monkey
         mbfmu.load(MODELS / "pendulum.xml")
 
 
+@pytest.mark.slow
 def test_damaged_files_give_a_model_or_a_place(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     path, answers = tmp_path / "actuators.xml", []

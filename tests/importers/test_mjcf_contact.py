@@ -243,6 +243,7 @@ BODY = '<body pos="{at}" euler="{turn}"><freejoint/><geom type="{type}" size="{s
 PLANE = '<geom type="plane" size="1 1 1" {more}/>'
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("solref", ["0.02 1", "0.05 0.3", "-2500 -20"])
 def test_a_sphere_bounces_off_a_plane_as_in_mujoco(solref: str, tmp_path: pathlib.Path) -> None:
     more = f'condim="1" solref="{solref}" {HARD} margin="0.02"'
@@ -252,6 +253,7 @@ def test_a_sphere_bounces_off_a_plane_as_in_mujoco(solref: str, tmp_path: pathli
     assert ours[-1, 2] > ours[:, 2].min() + 1e-3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("type", "size", "most"), [("sphere", "0.1", 3e-5), ("capsule", "0.05 0.2", 0.011)])
 def test_a_sphere_hits_what_flies_as_in_mujoco(type: str, size: str, most: float, tmp_path: pathlib.Path) -> None:
     """MuJoCo knows the mass at a point off the centre; here it is that of the centre."""

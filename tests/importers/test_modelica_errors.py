@@ -147,6 +147,7 @@ MISTAKES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("text", "line", "said"), MISTAKES)
 def test_mistakes_are_told_with_file_and_line(text: str, line: int, said: str, tmp_path: pathlib.Path) -> None:
     path = tmp_path / "M.mo"

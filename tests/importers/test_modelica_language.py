@@ -361,6 +361,7 @@ def test_long_sums_and_choices_and_deep_packages_are_read(read: Read) -> None:
     assert final(read(f"{deep}{inner}{ends}"), "x", stop=1.0) == [pytest.approx(2.0)]
 
 
+@pytest.mark.slow
 def test_what_is_nested_too_deeply_is_told_as_such(read: Read) -> None:
     conditions, ends = "if k then\n" * 3000, "end if;\n" * 3000
     text = f"model M parameter Boolean k=true; Real x; equation\n{conditions}x = 1;\n{ends}end M;"

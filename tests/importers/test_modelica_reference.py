@@ -19,6 +19,7 @@ from problems.library import read
 CASES = ("UserDefinedGravityField", "Rotational_CoupledClutches", "Engine1b_analytic", "LineForceWithTwoMasses")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 def test_examples_follow_their_trajectories(name: str, reference: pathlib.Path) -> None:
     folder = reference / name

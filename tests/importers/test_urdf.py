@@ -405,6 +405,7 @@ def test_without_xacro_one_line_says_what_to_install(tmp_path: pathlib.Path, mon
         mbfmu.load(path)
 
 
+@pytest.mark.slow
 def test_damaged_files_give_a_model_or_a_place(root: pathlib.Path, tmp_path: pathlib.Path) -> None:
     text = (root / "fmus" / "scara" / "scara.urdf").read_text(encoding="utf-8")
     path, answers = tmp_path / "scara.urdf", []
@@ -423,6 +424,7 @@ GROUND_SHAPES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", GROUND_SHAPES)
 def test_a_floating_robot_stands_on_the_ground(shape: str, tmp_path: pathlib.Path) -> None:
     form, half, points = GROUND_SHAPES[shape]

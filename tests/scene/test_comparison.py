@@ -147,6 +147,7 @@ def test_a_run_can_be_hidden(browser: Any) -> None:
     assert seen == [[1], [0, 1]]
 
 
+@pytest.mark.slow
 def test_several_models_and_names(tmp_path: pathlib.Path) -> None:
     """Variables that one alone has are plotted of it alone."""
     model = model_of(mbfmu.animate(["pendulum", "double_pendulum", "pendulum"], stop_time=0.1).text)
@@ -156,6 +157,7 @@ def test_several_models_and_names(tmp_path: pathlib.Path) -> None:
     assert [run["columns"][place] is None for run in model["runs"]] == [False, True, False]
 
 
+@pytest.mark.slow
 def test_the_command_gives_values_to_one_of_several(tmp_path: pathlib.Path) -> None:
     names = {"soft": "a", "stiff": "b"}
     given = ["damper.d=1", "stiff.damper.d=2", "soft.body.m=3", "stiffness=4"]

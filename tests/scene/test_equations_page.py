@@ -46,6 +46,7 @@ def test_the_matrix_is_drawn_and_names_what_is_pointed_at(
     assert browser.execute_script("return scale") > before
 
 
+@pytest.mark.slow
 def test_tables_have_heads_and_their_short_cells_stay_whole() -> None:
     text = page(equation_report(load("engine_v6")))
     assert '<tr><th>kind</th><th class="number">number</th></tr>' in text

@@ -244,6 +244,7 @@ def test_shapes_are_read_from_files_beside_the_model(suffix: str, tmp_path: path
     assert {node["name"] for node in again.nodes} == {node["name"] for node in glb.nodes}
 
 
+@pytest.mark.slow
 def test_a_mesh_in_another_unit_is_shown_in_metres(tmp_path: pathlib.Path) -> None:
     file = wedge(tmp_path / "part.dae")
     text = re.sub("<unit [^>]*>", "", file.read_text())
@@ -251,6 +252,7 @@ def test_a_mesh_in_another_unit_is_shown_in_metres(tmp_path: pathlib.Path) -> No
     np.testing.assert_allclose(read_mesh(file, "part").positions.max(axis=0), (0.003, 0.002, 0.001), rtol=1e-6)
 
 
+@pytest.mark.slow
 def test_files_that_are_not_there_are_left_out_and_damaged_ones_refused(tmp_path: pathlib.Path) -> None:
     assembly = mbfmu.load("double_pendulum", ["boxBody2.shapeType=part.stl"])
     with pytest.warns(UserWarning, match=r"boxBody2\.shape: the file part\.stl is not there.* correct boxBody2"):

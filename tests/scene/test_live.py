@@ -379,6 +379,7 @@ def test_a_live_glb_is_refused(tmp_path: pathlib.Path) -> None:
         mbfmu.animate(mbfmu.load("pendulum"), tmp_path / "motion.glb", live=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fmi", [2, 3])
 def test_an_fmu_is_animated_as_its_source(fmi: int, tmp_path: pathlib.Path) -> None:
     assembly = mbfmu.load("double_pendulum")
@@ -389,6 +390,7 @@ def test_an_fmu_is_animated_as_its_source(fmi: int, tmp_path: pathlib.Path) -> N
     assert len(nodes(of_fmu)) > 20
 
 
+@pytest.mark.slow
 def test_an_fmu_of_fmi_3_runs_live(page: pathlib.Path, opened: Callable[[pathlib.Path], Any], tmp_path: pathlib.Path):
     assembly = mbfmu.load("double_pendulum")
     file = mbfmu.build(assembly, tmp_path / "pendulum.fmu", equations="interpreted", fmi=3)
@@ -426,6 +428,7 @@ class Jelly(Assembly):
         self.connect(self.world.frame_b, self.box.frame_a)
 
 
+@pytest.mark.slow
 def test_a_mesh_bends_on_the_page_as_its_body_does(
     can_live: None, opened: Callable[[pathlib.Path], Any], tmp_path: pathlib.Path
 ) -> None:

@@ -90,6 +90,7 @@ def test_text_is_bytes_without_what_html_knows(size: int) -> None:
     assert not set(text) & set("<>&\"'\\" + string.whitespace)
 
 
+@pytest.mark.slow
 def test_what_is_in_every_page_is_packed_once_however_many_runs_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
     packed: list[bytes] = []
 
@@ -107,6 +108,7 @@ def test_what_is_in_every_page_is_packed_once_however_many_runs_there_are(monkey
     assert all(packed.count(content) == 2 for content in runs.values()), "data of runs are kept for nothing"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["noise", "zeros", "text", "far", "program"])
 def test_the_page_unpacks_what_was_packed(kind: str, tmp_path: pathlib.Path) -> None:
     """Every kind of packet of LZMA: literals, matches near and far, of all lengths, the last four distances."""
@@ -161,6 +163,7 @@ def test_surfaces_are_those_of_the_gltf() -> None:
             np.testing.assert_allclose(found, own, atol=error * np.abs(own).max(), rtol=0)
 
 
+@pytest.mark.slow
 def test_what_morph_targets_add_is_as_fine_as_what_moves(tmp_path: pathlib.Path) -> None:
     """Of few different numbers, so that they pack well, each within 3e-5 of the form's size."""
     file = mbfmu.animate("flexible_slider_crank", tmp_path / "crank.glb", 0.02)

@@ -199,6 +199,7 @@ def test_views_along_axes_have_no_perspective_until_they_are_turned(browser: Any
     assert sizes[1] == pytest.approx(sizes[0], rel=0.02)
 
 
+@pytest.mark.slow
 def test_colours_are_calm_unless_modelicas_are_asked_for(
     browser: Any, page: pathlib.Path, opened: Callable[[pathlib.Path], Any], tmp_path: pathlib.Path
 ) -> None:
@@ -212,6 +213,7 @@ def test_colours_are_calm_unless_modelicas_are_asked_for(
         mbfmu.animate(mbfmu.load("double_pendulum"), tmp_path / "own.html", colors="grey")
 
 
+@pytest.mark.slow
 def test_what_is_dark_shows_over_a_dark_ground(
     browser: Any, page: pathlib.Path, opened: Callable[[pathlib.Path], Any], tmp_path: pathlib.Path
 ) -> None:
@@ -611,6 +613,7 @@ class Bar(Assembly):
         self.connect(self.hinge.frame_b, self.bar.frame_a)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::mbfmu.errors.InitialConditionsWarning")
 def test_the_axes_of_the_world_are_in_view(opened: Callable[[pathlib.Path], Any], tmp_path: pathlib.Path) -> None:
     """Whole, where they are larger than the mechanism; a mechanism that is tiny beside them fills the view."""

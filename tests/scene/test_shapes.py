@@ -354,6 +354,7 @@ class WheelSet(Assembly):
         self.connect(self.shown.frameMiddle, self.load.frame_a)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("assembly", "count"), [(PlanarLoop, 1), (WheelSet, 8)])
 def test_what_needs_more_frames_draws_and_ignores_nothing(assembly: type[Assembly], count: int) -> None:
     def shapes(**modifiers: Any) -> Any:
@@ -404,6 +405,7 @@ def test_sizes_follow_from_parameters() -> None:
     np.testing.assert_allclose(line["r_shape"], [-0.1, -0.2, -0.3])
 
 
+@pytest.mark.slow
 def test_the_world_draws_axes_labels_gravity_and_ground() -> None:
     class Bare(Assembly):
         def __init__(self, **modifiers: Any) -> None:

@@ -74,6 +74,7 @@ def node(glb: Glb, name: str) -> int:
     return number
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::mbfmu.errors.InitialConditionsWarning")
 def test_a_surface_moves_and_changes_its_colours_as_its_function_says(sea: System, tmp_path: pathlib.Path) -> None:
     glb = Glb(mbfmu.animate(sea, tmp_path / "sea.glb", 3.0).read_bytes())
@@ -192,6 +193,7 @@ def test_openmodelica_reads_surfaces_and_vectors_of_the_fmu(tmp_path: pathlib.Pa
         np.testing.assert_allclose(result[name], 0.4 * np.sin(2 * np.pi * result["time"]), atol=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::mbfmu.errors.InitialConditionsWarning")
 @pytest.mark.usefixtures("can_live")
 def test_a_live_surface_moves(opened: Callable[[pathlib.Path], Any], tmp_path: pathlib.Path) -> None:

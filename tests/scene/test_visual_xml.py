@@ -30,6 +30,7 @@ SIZES = {
 }
 
 
+@pytest.mark.slow
 def test_an_fmu_describes_its_scene_by_its_own_variables(tmp_path: pathlib.Path) -> None:
     file = mbfmu.build(mbfmu.load("double_pendulum"), tmp_path / "pendulum.fmu", equations="interpreted")
     with zipfile.ZipFile(file) as archive:
@@ -64,6 +65,7 @@ def fmpy_value(file: pathlib.Path, name: str, i: int) -> float:
     return float(fmpy.simulate_fmu(str(file), stop_time=1.0, output=[name], output_interval=0.1)[name][i])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["four_bar", "rolling_wheel", "three_springs"])
 def test_shapes_whose_variables_are_not_there_are_left_out_and_named(name: str) -> None:
     system = System.of(mbfmu.load(name), scene=True)

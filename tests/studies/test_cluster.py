@@ -93,6 +93,7 @@ def test_what_was_interrupted_here_goes_on_there(client, pendulum, here, tmp_pat
     assert not path.with_name("sweep.csv.parts").exists()
 
 
+@pytest.mark.slow
 def test_fmus_and_models_of_other_shapes(client, pendulum, tmp_path):
     file = mbfmu.build(DoublePendulum(), tmp_path / "pendulum.fmu", equations="interpreted")
     values, kept = {"damper.d": [0.1, 0.5]}, ["revolute1.phi:final"]

@@ -109,6 +109,7 @@ def test_our_own_run_says_it_too():
     assert simulate(Filling(), 1.0).ended is None
 
 
+@pytest.mark.slow
 def test_a_failure_is_no_end(fmi, tmp_path, capsys):
     path = build(Bursting(), tmp_path, fmi=fmi, equations="interpreted")
     assert cli.main(["simulate", str(path), "--interval", "0.4"]) != 0
@@ -117,6 +118,7 @@ def test_a_failure_is_no_end(fmi, tmp_path, capsys):
         cosimulate(coupled(path, tmp_path, fmi), step=0.4)
 
 
+@pytest.mark.slow
 def test_a_failure_in_model_exchange_is_no_end(fmi, tmp_path):
     """FMPy ends its run without an error there."""
     pattern = r"<CoSimulation\b[^>]*?(/>|>.*?</CoSimulation>)"
@@ -131,6 +133,7 @@ def test_a_failure_in_model_exchange_is_no_end(fmi, tmp_path):
             fmu.simulate(fmu.times(0.0, 5.0, 0.4), {}, ["level.y"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["jacobi", "gauss-seidel"])
 def test_coupled_fmus_end_at_the_last_point_that_all_have_reached(fmi, filling, scheme, tmp_path):
     result = cosimulate(coupled(filling, tmp_path, fmi), step=0.4, stop_time=5.0, scheme=scheme)

@@ -20,6 +20,7 @@ from mbfmu.fmus.vehicle import Vehicle
 from problems.bicycle import Bicycle
 
 
+@pytest.mark.slow
 def test_a_hanging_chain():
     links, length, span = 6, 0.25, 1.0
     middle = np.arange(links) - (links - 1) / 2
@@ -42,6 +43,7 @@ def test_a_loaded_suspension_stays_where_it_rests():
         assert np.ptp(run[name]) < 1e-9
 
 
+@pytest.mark.slow
 def test_a_governor_at_its_speed():
     length, speed = 0.5, 7.0
     found = mbfmu.equilibrium(Governor(length), speeds={"shaft.w": speed}, stable=True)
@@ -49,6 +51,7 @@ def test_a_governor_at_its_speed():
     assert found["shaft.w"] == pytest.approx(speed)
 
 
+@pytest.mark.slow
 def test_a_bicycle_at_constant_speed():
     """What counts turns of wheels goes on; it is no unknown that could be turned until it stops."""
     found = mbfmu.equilibrium(Bicycle(5.0, enforceStates=True), speeds={"front_axle.w": -5.0 / 0.35}, starts=1)
@@ -104,6 +107,7 @@ class LeaningWheel(mbfmu.Assembly):
             self.connect(spring.frame_b, self.top.frame_b)
 
 
+@pytest.mark.slow
 def test_angles_of_a_wheel_are_those_of_the_orientation_in_which_it_rests():
     system = mbfmu.System.of(LeaningWheel())
     rest = mbfmu.equilibrium(system)
@@ -152,6 +156,7 @@ def test_an_unstable_rest_is_told_as_such():
     assert np.cos(mbfmu.equilibrium(CartPole(phi=3.1), stable=True)["hinge.phi"]) == pytest.approx(1.0)
 
 
+@pytest.mark.slow
 def test_a_held_coordinate_stays():
     rest = mbfmu.equilibrium(CartPole(), start_values={"force": 5.0}, hold=["slide.s"])
     assert rest["slide.s"] == pytest.approx(0.3)
@@ -161,6 +166,7 @@ def test_a_held_coordinate_stays():
         mbfmu.equilibrium(CartPole(), hold=["force"])
 
 
+@pytest.mark.slow
 def test_an_fmu_that_starts_at_rest(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     options = ["--start", "equilibrium", "--equations", "interpreted", "-o", "rest.fmu"]
@@ -173,6 +179,7 @@ def test_an_fmu_that_starts_at_rest(tmp_path, monkeypatch, capsys):
     assert "--start there: the one start that is found is equilibrium" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_the_command(capsys):
     assert cli.main(["equilibrium", "pendulum", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)

@@ -48,6 +48,7 @@ def test_intervals_hold_what_made_the_data(suspension, measured):
     assert (hits < 40).any()
 
 
+@pytest.mark.slow
 def test_a_fit_from_elsewhere(suspension, measured):
     data = noisy(measured, np.random.default_rng(2))
     near = mbfmu.fit(suspension, data, list(TRUE))
@@ -167,6 +168,7 @@ def test_gaps_cost_only_themselves_also_where_a_column_has_nothing_else():
     assert found.errors[0] == pytest.approx(np.sqrt(covariance[0, 0]), rel=1e-3)
 
 
+@pytest.mark.slow
 def test_the_command(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "cart.py").write_text((__import__("pathlib").Path(__file__).parent / "mechanisms.py").read_text())

@@ -196,6 +196,7 @@ def test_states_of_ones_choice_turn_with_the_body():
     np.testing.assert_allclose(linear.C[0], [name == "speed.v[1]" for name in linear.states], atol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("states", "said"),
     [
@@ -251,6 +252,7 @@ def test_the_matrices_along_a_motion(name):
     assert found.error < 1e-5
 
 
+@pytest.mark.slow
 def test_a_regulator_holds_the_nonlinear_fmu_upright(tmp_path):
     linear = mbfmu.linearize(FurutaPendulum(), "equilibrium", outputs=["base.phi", "hinge.phi", "base.w", "hinge.w"])
     P = scipy.linalg.solve_continuous_are(linear.A, linear.B, np.diag([1.0, 10.0, 0.1, 0.1]), [[10.0]])
@@ -273,6 +275,7 @@ def test_a_regulator_holds_the_nonlinear_fmu_upright(tmp_path):
     assert left < 2e-3
 
 
+@pytest.mark.slow
 def test_files_and_objects_of_others(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     assert cli.main(["linearize", "furuta_pendulum", "--at", "equilibrium", "-o", "linear.json"]) == 0

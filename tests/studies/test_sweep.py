@@ -62,6 +62,7 @@ def test_equations_of_a_sweep_can_be_compiled(pendulum, monkeypatch):
     assert "dynamics" in compiled[0]
 
 
+@pytest.mark.slow
 def test_results_do_not_depend_on_threads_or_files(pendulum, tmp_path):
     values = {"revolute2.phi": "linspace:-1:1:70", "damper.d": [0.0, -1.0]}
     kept = ["revolute1.phi:final", "revolute1.w:rms"]
@@ -255,6 +256,7 @@ def test_fmus_of_other_tools_run_in_sweeps(pendulum, tmp_path):
     np.testing.assert_allclose(mbfmu.sweep(file, values, kept, 0.5)[kept[0]], ours[kept[0]], rtol=1e-6)
 
 
+@pytest.mark.slow
 def test_the_command(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     arguments = ["sweep", "double_pendulum", "-p", "boxBody1.density=linspace:1000:9000:3", "-p", "damper.d=0.1,0.2"]
