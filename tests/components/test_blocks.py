@@ -630,6 +630,20 @@ def test_ways_to_start(case, init):
     assert result["f.y"][0] == pytest.approx(expected[init], abs=1e-9)
 
 
+def test_where_the_output_starts_the_other_rates_are_zero():
+    """Of states that are derivatives of each other, all but the last are 0; of a filter, they are its input."""
+    result = run(
+        "c.y - f.u",
+        "c.y - g.u",
+        c=blocks.Constant(k=0.7),
+        f=blocks.TransferFunction(b=(1,), a=(1, 2, 4, 8), initType="InitialOutput", y_start=3),
+        g=blocks.CriticalDamping(n=3, f=1, initType="InitialOutput", y_start=3),
+        stop=0.01,
+    )
+    assert [result[f"f.x[{i}]"][0] for i in (1, 2, 3)] == pytest.approx([0, 0, 3], abs=1e-12)
+    assert [result[f"g.x[{i}]"][0] for i in (1, 2, 3)] == pytest.approx([0.7, 0.7, 3], abs=1e-12)
+
+
 @pytest.mark.filterwarnings("ignore::mbfmu.errors.InitialConditionsWarning")
 def test_start_values_of_outputs_that_are_states():
     result = run(

@@ -678,6 +678,31 @@ def test_an_intermediate_switch_crosses_two_lines(by_pin):
     np.testing.assert_allclose(result["b.i"], np.where(late, 2.0, 5.0), atol=1e-4)
 
 
+@pytest.mark.parametrize("on", [False, True])
+@pytest.mark.parametrize(
+    ("name", "pins"),
+    [("IdealCommutingSwitch", ("p", "n1", "n2")), ("IdealIntermediateSwitch", ("p1", "p2", "n1", "n2"))],
+)
+def test_switches_heat_by_all_that_flows_in_and_not_out(name, pins, on):
+    """Of each way through them, closed or not."""
+    voltages = {f"v_{pin}": electrical.ConstantVoltage(V=3.0 + 4.0 * i) for i, pin in enumerate(pins)}
+    result = run(
+        *(f"v_{pin}.n - ground.p" for pin in pins),
+        *(f"v_{pin}.p - r_{pin}.p" for pin in pins),
+        *(f"r_{pin}.n - s.{pin}" for pin in pins),
+        "on.y - s.control",
+        **voltages,
+        **{f"r_{pin}": resistor(2.0) for pin in pins},
+        on=blocks.BooleanConstant(k=on),
+        s=getattr(electrical, name)(Ron=0.5, Goff=0.1),
+        ground=electrical.Ground(),
+        stop=0.1,
+    )
+    flows = sum(result[f"s.{pin}.v"] * result[f"s.{pin}.i"] for pin in pins)
+    assert flows[0] > 0.5
+    np.testing.assert_allclose(result["s.LossPower"], flows, rtol=1e-9)
+
+
 @pytest.mark.filterwarnings("ignore::mbfmu.errors.InitialConditionsWarning")
 @pytest.mark.parametrize("magnetized", [False, True])
 def test_an_ideal_transformer(magnetized):

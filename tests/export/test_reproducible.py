@@ -40,8 +40,7 @@ from mbfmu import build
 from mbfmu.cosimulation.ssp import build_ssp
 from mbfmu.sources import load
 
-equations = sys.argv[1]
-for fmi in (2, 3):
+for fmi, equations in ((2, sys.argv[1]), (3, "interpreted")):
     build(load("model.py", ()), f"native_{fmi}.fmu", fmi=fmi, target="native", equations=equations, sources=True)
     build(load("model.py", ()), f"python_{fmi}.fmu", fmi=fmi, target="python")
 build_ssp({"one": pathlib.Path("native_2.fmu"), "two": load("model.py", ())}, "system.ssp", connect=(), target="python")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import pathlib
 import shutil
 import subprocess
@@ -18,7 +19,7 @@ from mbfmu.runtime.references import value_references
 
 pytestmark = [
     pytest.mark.skipif(find_compiler() is None, reason="no C compiler"),
-    pytest.mark.usefixtures("users_compiler"),
+    pytest.mark.usefixtures("compiler_with_sanitizers"),
 ]
 
 
@@ -44,7 +45,13 @@ def sequences(made, count, **options):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("model", "solver", "count"), [(everything, "auto", 1000), (everything, "implicit", 100), (iterated, "auto", 100)]
+    ("made", "model", "solver", "count"),
+    [
+        *(("compiled", model, "auto", count) for model, count in ((everything, 1000), (iterated, 100))),
+        *(("interpreted", model, "auto", count) for model, count in ((everything, 1000), (iterated, 100))),
+        ("interpreted", everything, "implicit", 100),  # a setting, for which a compiler would take its time again
+    ],
+    indirect=["made"],
 )
 def test_random_sequences_meet_no_wrong_status_and_no_undefined_behaviour(made, model, solver, count, campaign):
     run = sequences(made(model, solver=solver), campaign(count, 10_000), flags=(*SANITIZERS, *BUDGET))
@@ -61,7 +68,11 @@ def test_valgrind_finds_no_use_of_values_that_were_never_set(made):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("model", [everything, stiff_drive, iterated])
+@pytest.mark.parametrize(
+    ("made", "model"),
+    [*itertools.product(FMUS, (everything, iterated)), ("interpreted", stiff_drive)],
+    indirect=["made"],
+)
 def test_random_calls_with_random_values_have_no_undefined_behaviour(made, model, campaign):
     try:
         run = made(model).fuzz(campaign(1500, 200_000))
@@ -134,6 +145,7 @@ def test_fixed_steps_never_allocate(made, model, solver):
     ("model", "kind"),
     [(oscillator, "compiled"), (everything, "compiled"), (iterated, "compiled"), (oscillator, "interpreted")],
 )
+@pytest.mark.usefixtures("users_compiler")
 def test_the_sources_compile_without_warnings(tmp_path, model, kind):
     """But for the equations, which are written, and for what a model with constant sizes does not use.
 

@@ -48,8 +48,7 @@ def read_alone(command, files, folder):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("compiler", ["cc", "clang"])
-@pytest.mark.parametrize("kind", FMUS)
+@pytest.mark.parametrize(("compiler", "kind"), [("cc", "compiled"), ("clang", "compiled"), ("clang", "interpreted")])
 @pytest.mark.usefixtures("users_compiler")
 def test_each_file_and_each_header_is_read_alone(compiler, kind, tmp_path):
     command = find_compiler().command if compiler == "cc" else (shutil.which("clang"),)

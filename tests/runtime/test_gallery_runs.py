@@ -1,4 +1,4 @@
-"""The gallery at its limits: loose tolerances, motions too fast to follow, compiled beside interpreted."""
+"""The gallery at its limits: motions too fast to follow, compiled beside interpreted."""
 
 from __future__ import annotations
 
@@ -8,26 +8,13 @@ import pytest
 from hosts import Failed, Library
 
 from mbfmu.errors import SimulationError
-from mbfmu.modeling import registry
 from mbfmu.runtime.compilers import find_compiler
 from mbfmu.runtime.run import run
-
-GALLERY = sorted(registry.assemblies())
 
 
 @pytest.fixture
 def system(gallery_system):
     return gallery_system
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("tolerance", [0.1, 1.0])
-@pytest.mark.parametrize("name", GALLERY)
-def test_loose_tolerances_run(name, tolerance, system):
-    """Step errors of 10 % would feed energy to a motion until no step is short enough."""
-    made = system(name)
-    result = run(made.equations, made.variables, tolerance=tolerance, outputs=["time"])
-    assert result.time[-1] == made.equations.stop_time
 
 
 @pytest.mark.slow
@@ -46,7 +33,7 @@ def test_a_motion_too_fast_to_follow_ends_and_names_itself(name, values, culprit
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["double_pendulum", "planar_four_bar", "rolling_wheel"])
+@pytest.mark.parametrize("name", ["planar_four_bar", "rolling_wheel"])
 @pytest.mark.skipif(find_compiler() is None, reason="no C compiler")
 @pytest.mark.usefixtures("users_compiler")
 def test_compiled_and_interpreted_equations_agree_to_the_last_bit(tmp_path, name, system):

@@ -260,7 +260,7 @@ def test_lanes_that_a_machine_has_not():
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("users_compiler")
+@pytest.mark.usefixtures("compiler_with_sanitizers")
 def test_lanes_have_no_undefined_behaviour(tmp_path):
     """Of a model with constraints, blocks, switches and a free parameter, and of a loop with events."""
     engine = mbfmu.System.of(mbfmu.load("engine_1b"))
