@@ -352,6 +352,24 @@ def test_directional_derivatives_are_those_of_fmi_2(fmus):
     np.testing.assert_array_equal(found[0], found[1])
 
 
+@pytest.mark.slow
+def test_outputs_depend_on_what_those_of_fmi_2_do(fmus):
+    """On states that equations know by another name, too."""
+    two, three = (fmpy.read_model_description(str(fmus("drivetrain", fmi))) for fmi in (2, 3))
+    references = {v.name: v.valueReference for v in two.modelVariables}  # aliases share one
+
+    def dependencies(described):
+        unknowns = [*described.outputs, *described.derivatives]
+        listed = {one.variable.name: one.dependencies or () for one in unknowns}
+        return {
+            name: {references[known.name] for known in knowns if known.name != "time"}  # of which FMI 2 says nothing
+            for name, knowns in listed.items()
+        }
+
+    assert sum(map(len, dependencies(two).values())) > 20
+    assert dependencies(three) == dependencies(two)
+
+
 def test_event_indicators_are_variables_with_derivatives(fmus):
     fmu, variables, _ = slave(fmus("engine_1b", 3), "ModelExchange")
     model = fmpy.read_model_description(str(fmus("engine_1b", 3)))
