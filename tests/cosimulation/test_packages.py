@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pathlib
+import re
 import zipfile
 
 import numpy as np
@@ -229,6 +230,18 @@ def test_files_and_packages_ask_for_steps(
         assert both == {"front": 0.05, "back": 0.02}
         assert cli.main(["info", source]) == 0
         assert "steps that it asks for" in " ".join(capsys.readouterr().out.split())
+
+
+def test_where_a_package_has_hints_alone_its_step_is_the_shortest(fmus: pathlib.Path) -> None:
+    """That of `back` is the base step of the file, which is taken away."""
+    files = {"front": fmus / "amplifier.fmu", "back": fmus / "store.fmu", "slow": fmus / "store.fmu"}
+    structure = SystemStructure.of(files, [("front.y", "back.u"), ("front.y", "slow.u")])
+    write_ssp(structure, fmus / "all.ssp", step=0.2, steps={"front": 0.05, "back": 0.02, "slow": 0.1})
+    with zipfile.ZipFile(fmus / "all.ssp") as source, zipfile.ZipFile(fmus / "hints.ssp", "w") as target:
+        for name in source.namelist():
+            target.writestr(name, re.sub(rb"<[^<>]*baseStepSize[^<>]*/>", b"", source.read(name)))
+    with open_package(fmus / "hints.ssp") as package:
+        assert (package.step, dict(package.steps)) == (0.05, {"front": 0.05, "slow": 0.1})
 
 
 def test_libcosim_takes_the_steps_of_a_package(fmus: pathlib.Path) -> None:
