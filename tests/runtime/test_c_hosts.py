@@ -61,6 +61,7 @@ def test_random_sequences_meet_no_wrong_status_and_no_undefined_behaviour(made, 
 
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("valgrind") is None, reason="valgrind is not there")
+@pytest.mark.usefixtures("users_compiler")  # whose debug information it reads
 def test_valgrind_finds_no_use_of_values_that_were_never_set(made):
     run = sequences(made(everything), 6, under=("valgrind", "-q", "--error-exitcode=9", "--leak-check=full"))
     assert run.stderr == ""
