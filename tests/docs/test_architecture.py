@@ -78,7 +78,8 @@ def test_the_glossary_knows_names_of_two_classes(root: pathlib.Path) -> None:
     glossary = (root / "docs" / "explanation" / "glossary.md").read_text("utf-8")
     classes = [
         name
-        for file in (root / "mbfmu").rglob("*.py")
+        for folder in ("mbfmu", "components/contact", "components/flexible", "components/vehicle")
+        for file in (root / folder).rglob("*.py")
         for name in re.findall(r"^class ([A-Z]\w*)", file.read_text("utf-8"), re.MULTILINE)
     ]
     assert [name for name in sorted(set(classes)) if classes.count(name) > 1 and f"`{name}`" not in glossary] == []
