@@ -41,6 +41,10 @@ class Quantity:
         """What counts as 1 of it."""
         return 1.0
 
+    def guess(self, structure: Any) -> float:
+        """Where a search for it begins, unless a start value says."""
+        return 0.0
+
 
 def _itself(value: Any) -> Any:
     return value

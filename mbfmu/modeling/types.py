@@ -30,6 +30,8 @@ class Type:
     values: tuple[str, ...] = ()
     #: True where neighbours in a vector must differ.
     distinct: bool = False
+    #: Where a search begins for what has no start value of its own.
+    start: float = 0.0
 
     def __post_init__(self) -> None:
         """Refuse what no type can have."""
@@ -99,7 +101,7 @@ RotationalSpringConstant = _si("RotationalSpringConstant", "N.m/rad")
 RotationalDampingConstant = _si("RotationalDampingConstant", "N.m.s/rad")
 TranslationalSpringConstant = _si("TranslationalSpringConstant", "N/m")
 TranslationalDampingConstant = _si("TranslationalDampingConstant", "N.s/m")
-Temperature = Type("Temperature", "Real", "K", "degC", "ThermodynamicTemperature", 0.0, nominal=300.0)
+Temperature = Type("Temperature", "Real", "K", "degC", "ThermodynamicTemperature", 0.0, nominal=300.0, start=288.15)
 Temperature_degC = Type("Temperature_degC", "Real", "degC", None, "ThermodynamicTemperature")
 Temperature_degF = Type("Temperature_degF", "Real", "degF", None, "ThermodynamicTemperature")
 Temperature_degRk = Type("Temperature_degRk", "Real", "degRk", None, "ThermodynamicTemperature", 0.0)

@@ -198,21 +198,25 @@ static int newton(Instance *s, double t, const double *x, double *u, const doubl
     }
 }
 
-/* Solve for the variables of a block, from the guess in it->u; where that has no residuals or a singular Jacobian, as the
-   square of a variable that begins at 0, from beside it. */
+/* Beside a guess that has no residuals or a singular Jacobian: near it, then as far as what counts as 1, from where
+   steps are shorter. */
+enum { PLACES_BESIDE = 5 };
+static const double BESIDE[PLACES_BESIDE] = {0, 1e-3, -1e-3, 1, -1};
+
+/* Solve for the variables of a block, from the guess in it->u; where there is no direction to go in from there, as for
+   the square of a variable that begins at 0, from beside it. */
 static int solve_block(Instance *s, double t, const double *x, double *u, const double *m, int begin, int end)
 {
     const double *guess = s->iterations.u + iterations_begin(s->model);
-    for (int beside = 0; beside < 3; ++beside) {
-        int stuck = 0;
+    int stuck = 0;
+    for (int beside = 0; beside < PLACES_BESIDE; ++beside) {
         for (int judge = CORRECTIONS; judge <= RESIDUALS; ++judge) {
             int evaluations;
-            double away = beside == 0 ? 0 : beside == 1 ? 1e-3 : -1e-3;
             for (int i = begin; i < end; ++i)
                 u[iterations_begin(s->model) + i] =
-                    guess[i] + away * (1 + 0.1 * (i % 7)) * s->tables->iteration_nominals[i];
+                    guess[i] + BESIDE[beside] * (1 + 0.1 * (i % 7)) * s->tables->iteration_nominals[i];
             if (newton(s, t, x, u, m, begin, end, (Judge)judge, &evaluations)) return 1;
-            stuck |= evaluations == 1;
+            stuck |= beside == 0 && evaluations == 1;
         }
         if (!stuck) return 0;
     }

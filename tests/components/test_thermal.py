@@ -276,6 +276,23 @@ def test_radiation_into_space_finds_its_temperature():
     np.testing.assert_allclose(mbfmu.simulate(model, 1.0)["radiation.port_a.T"], wanted, rtol=1e-9)
 
 
+def test_a_shield_between_two_walls_that_radiate_is_found_from_ordinary_temperatures():
+    """A temperature that nobody gave a start value is sought from 288.15 K, as Modelica has it: at 0 K nothing radiates,
+    and from near it the first step is a million times too long."""
+    result = run(
+        "hot.port - inner.port_a",
+        "inner.port_b - outer.port_a",
+        "outer.port_b - cold.port",
+        hot=thermal.FixedTemperature(T=1000.0),
+        inner=thermal.BodyRadiation(Gr=1.0),
+        outer=thermal.BodyRadiation(Gr=2.0),
+        cold=thermal.FixedTemperature(T=300.0),
+    )
+    shield = ((1000.0**4 + 2 * 300.0**4) / 3) ** 0.25
+    np.testing.assert_allclose(result["inner.port_b.T"], shield, rtol=1e-13)
+    np.testing.assert_allclose(result["inner.Q_flow"], 5.670374419e-8 * (1000.0**4 - shield**4), rtol=1e-10)
+
+
 def test_conductances_may_change_while_the_fmu_runs():
     assert thermal.ThermalConductor.declarations["G"].tunable
     assert thermal.ThermalConductor.declarations["G"].type is t.ThermalConductance

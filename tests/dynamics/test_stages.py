@@ -386,7 +386,7 @@ def test_laws_know_no_forces_of_rows_that_are_dropped():
     """What is dropped has the force 0, also in equations that are iterated."""
     s, forces, nothing = ca.SX.sym("s"), ca.SX.sym("l", 2), ca.SX.zeros(2)
     rows = Constraints(nothing, nothing, nothing, forces, ("kept", "dropped"), Choice((0,)), frozenset())
-    law = Iteration((), ("s",), (1.0,), s, s - 2 * forces[0] - 5 * forces[1], ())
+    law = Iteration((), ("s",), (1.0,), (0.0,), s, s - 2 * forces[0] - 5 * forces[1], ())
     values = types.SimpleNamespace(
         iterated=s, iterations=(law,), unknowns=types.SimpleNamespace(a={}, multipliers={"rows": forces})
     )

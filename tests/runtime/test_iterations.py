@@ -315,6 +315,13 @@ def test_a_steep_law_is_solved_to_rounding_errors(library_in, scale):
         slave.step(0.0025)
 
 
+def test_a_law_that_is_flat_where_the_search_begins_is_solved_from_beside_it(library_in):
+    """s^4 = 1e12 from 0: near there steps are 2e20 long, which no part of them mends."""
+    d = Draft("flat", z=1, iterations=1)
+    equations = states(d, 0 * d.s, d.s**4 - 1e12 * (1 + d.z), ca.SX(0))
+    assert library_in("process", lambda: equations).slave().start().get("s0") == pytest.approx(1000, rel=1e-14)
+
+
 @pytest.mark.parametrize("order", [3, 5])
 def test_roots_that_meet_are_found_as_well_as_residuals_tell(library_in, order):
     """(s - 1)^n = 0: corrections become smaller by the same part each time, and end where residuals are rounding."""

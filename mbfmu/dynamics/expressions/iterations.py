@@ -33,7 +33,8 @@ class Iterations:
     def of(cls, values: Values, starts: Starts, parameters: Parameters, constraints: Constraints) -> Iterations:
         """All that the values leave to iterations."""
         owners = [starts.owner_of(symbol) for symbol in elements(values.iterated)]
-        guess = stacked(ca.SX(0.0) if owner is None else owner.start for owner in owners)
+        guesses = [guess for iteration in values.iterations for guess in iteration.guesses]
+        guess = stacked(ca.SX(g) if o is None else o.start for o, g in zip(owners, guesses, strict=True))
         residual, guess = parameters.resolve([stacked(i.residual for i in values.iterations), guess])
         (residual,) = constraints.without_dropped([residual])
         return cls(
@@ -90,7 +91,7 @@ def linearised(values: Values, motion: Motion, rows: Sequence[Rows]) -> tuple[Va
         parts.append(column[at : at + size])
         at += size
     names = tuple(str(symbol) for symbol in elements(w))
-    iteration = Iteration((), names, (1.0,) * len(names), s, s - w, ())
+    iteration = Iteration((), names, (1.0,) * len(names), (0.0,) * len(names), s, s - w, ())
     balances, *accelerations = parts
     return (
         dataclasses.replace(values, iterations=(*values.iterations, iteration)),

@@ -33,6 +33,8 @@ class Iteration:
     torn: tuple[Quantity, ...]
     names: tuple[str, ...]
     nominals: tuple[float, ...]
+    #: Where the search for them begins, unless start values say.
+    guesses: tuple[float, ...]
     symbols: ca.SX
     residual: ca.SX
     #: All quantities of the block, for messages.
@@ -292,11 +294,12 @@ def _iterated(graph: EquationGraph, block: Block, residual: ca.SX, column: ca.SX
 
     What stands in some linear row with 1 or -1, and in no law that is not linear, is told by that row.
     """
-    structure, names, nominals = graph.structure, [], []
+    structure, names, nominals, guesses = graph.structure, [], [], []
     for quantity in block.torn:
         size, name = int(ca.SX.zeros(*_shape(quantity, structure)).numel()), quantity.name(structure)
         names += [name] if size == 1 else [f"{name}[{i + 1}]" for i in range(size)]
         nominals += [quantity.nominal(structure)] * size
+        guesses += [quantity.guess(structure)] * size
     symbols, rows = elements(column), elements(residual)
     kept = list(range(len(symbols)))
     solution = dict(enumerate(symbols))
@@ -314,6 +317,7 @@ def _iterated(graph: EquationGraph, block: Block, residual: ca.SX, column: ca.SX
         block.torn,
         tuple(names[i] for i in kept),
         tuple(nominals[i] for i in kept),
+        tuple(guesses[i] for i in kept),
         stacked(symbols[i] for i in kept),
         stacked(rows),
         block.all,

@@ -60,6 +60,8 @@ class Structure(leaves.Quantities, Protocol):
 
     def nominal(self, path: str, name: str) -> float: ...
 
+    def guess(self, path: str, name: str) -> float: ...
+
     def local(self, path: str, expression: ca.SX) -> Formula: ...
 
     def motion(self, edge: Edge, what: str) -> Formula: ...
@@ -318,6 +320,9 @@ class Assigned(Quantity):
     def nominal(self, structure: Structure) -> float:
         return structure.nominal(self.path, str(self.target))
 
+    def guess(self, structure: Structure) -> float:
+        return structure.guess(self.path, str(self.target))
+
 
 @dataclasses.dataclass(frozen=True)
 class LeafOf(Quantity):
@@ -514,6 +519,9 @@ class Potential(Quantity):
     def nominal(self, structure: Structure) -> float:
         return structure.network_port(self.node).potentials[0].type.nominal or 1.0
 
+    def guess(self, structure: Structure) -> float:
+        return structure.network_port(self.node).potentials[0].type.start
+
 
 @dataclasses.dataclass(frozen=True)
 class LinkOf(Quantity):
@@ -538,6 +546,9 @@ class LinkOf(Quantity):
 
     def nominal(self, structure: Structure) -> float:
         return structure.nominal(self.path, structure.behaviours[self.path].network[self.index].name)
+
+    def guess(self, structure: Structure) -> float:
+        return structure.guess(self.path, structure.behaviours[self.path].network[self.index].name)
 
 
 @dataclasses.dataclass(frozen=True)

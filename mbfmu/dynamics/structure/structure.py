@@ -150,6 +150,13 @@ class Structure:
             return 1.0
         return float(declaration.nominal(behaviour.component) or 1.0)
 
+    def guess(self, path: str, name: str) -> float:
+        """Where a search for a variable or an output begins without a start value: what its type says."""
+        behaviour = self.behaviours.get(path)
+        component = None if behaviour is None else behaviour.component
+        declaration = None if component is None else component.ports().get(name) or component.declarations.get(name)
+        return declaration.type.start if isinstance(declaration, Signal | Variable) else 0.0
+
     def _frame_key(self, path: str, connector: str) -> tuple[str, str]:
         if path in self.topology.free_joints:  # the joint of a free body: frame_b is the body's frame
             body = self.topology.free_joints[path]
