@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy
 
-from mbfmu.components import blocks, rotational
+from mbfmu.components import blocks, rotational, translational
 from mbfmu.dynamics.system import System
 from mbfmu.errors import ModelError, SimulationError
 from mbfmu.modeling import Assembly, Component, IntegerInput, IntegerOutput, Start
@@ -129,6 +129,38 @@ def test_conditions_that_need_themselves_are_refused(count):
 
     with pytest.raises(ModelError, match=r"algebraic loop: b\[.*give the condition b\[\d\]\.y by itself.*block Pre"):
         System.of(Ring())
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_a_signal_that_needs_its_own_derivative_is_refused(count):
+    """Its derivative would need the one of the next order, without end."""
+
+    class Differentiated(Assembly):
+        def __init__(self):
+            self.s, self.difference = blocks.Sine(f=1.0), blocks.Feedback()
+            self.der = [blocks.Der() for _ in range(count)]
+            self.connect(self.s.y, self.difference.u1)
+            for before, after in zip([self.difference, *self.der], self.der, strict=False):
+                self.connect(before.y, after.u)
+            self.connect(self.der[-1].y, self.difference.u2)
+            self.output(self.difference.y, "y")
+
+    with pytest.raises(ModelError, match=r"\.y: the equations need its derivative to find it.*Derivative block"):
+        System.of(Differentiated())
+
+
+def test_a_position_that_needs_its_own_speed_is_refused():
+    class Own(Assembly):
+        def __init__(self):
+            self.drive, self.mass = translational.Position(exact=True), translational.Mass(m=1.0)
+            self.sensor, self.gain = translational.SpeedSensor(), blocks.Gain(k=-0.1)
+            self.connect(self.drive.flange, self.mass.flange_a)
+            self.connect(self.mass.flange_b, self.sensor.flange)
+            self.connect(self.sensor.v, self.gain.u)
+            self.connect(self.gain.y, self.drive.s_ref)
+
+    with pytest.raises(ModelError, match=r"sensor: the equations of SpeedSensor differentiate.*put a filter"):
+        System.of(Own())
 
 
 def test_whole_numbers_that_need_themselves_are_refused():

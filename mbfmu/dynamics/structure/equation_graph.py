@@ -25,6 +25,7 @@ from mbfmu.dynamics.structure.quantities import (
     MultiplierOf,
     RelationForce,
     UnknownOf,
+    needs_its_derivative,
 )
 from mbfmu.dynamics.structure.scalar_graph import RelationKey, ScalarNode
 from mbfmu.dynamics.structure.structure import Structure
@@ -34,6 +35,7 @@ from mbfmu.modeling import leaves
 from mbfmu.modeling.connectors import Signal
 from mbfmu.modeling.declarations import Variable
 from mbfmu.modeling.formulas import Formula, Quantity, reached
+from mbfmu.modeling.names import joined
 
 
 @dataclasses.dataclass(frozen=True)
@@ -197,17 +199,35 @@ def _is_acceleration(quantity: object) -> bool:
 def _reached(
     structure: Structure, wanted: Iterable[Formula], given: Mapping[Quantity, None]
 ) -> dict[Quantity, Formula]:
-    """Formulas of all that some formulas need, in the order in which it is met."""
+    """Formulas of all that some formulas need, in the order in which it is met.
+
+    Raises:
+        ModelError: something needs its own derivative.
+    """
     formulas: dict[Quantity, Formula] = {}
     stack: list[Any] = [need for formula in wanted for need in formula.needs][::-1]
     while stack:
         quantity = stack.pop()
         if quantity in formulas or quantity in given:
             continue
+        if isinstance(quantity, Assigned) and quantity.order > 1:
+            _refuse_endless(structure, quantity, formulas)
         formula = quantity.formula(structure)
         formulas[quantity] = formula
         stack.extend(reversed(formula.needs))
     return formulas
+
+
+def _refuse_endless(structure: Structure, quantity: Assigned, formulas: Mapping[Quantity, Formula]) -> None:
+    """Refuse a derivative that one of lower order needs: so it needs one of higher order itself, and so on.
+
+    Raises:
+        ModelError: it does.
+    """
+    lower = (dataclasses.replace(quantity, order=order) for order in range(1, quantity.order))
+    begin = [one for one in lower if one in formulas]
+    if begin and quantity in reached(begin, lambda one: formulas[one].needs if one in formulas else ()):
+        raise ModelError(needs_its_derivative(joined(quantity.path, quantity.target)))
 
 
 def _sought_by(quantity: Quantity, formulas: Mapping[Quantity, Formula]) -> list[Quantity]:
