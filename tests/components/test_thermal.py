@@ -277,8 +277,10 @@ def test_radiation_into_space_finds_its_temperature():
 
 
 def test_a_shield_between_two_walls_that_radiate_is_found_from_ordinary_temperatures():
-    """A temperature that nobody gave a start value is sought from 288.15 K, as Modelica has it: at 0 K nothing radiates,
-    and from near it the first step is a million times too long."""
+    """A temperature that nobody gave a start value is sought from 288.15 K, as Modelica has it.
+
+    At 0 K nothing radiates, and from near it the first step is a million times too long.
+    """
     result = run(
         "hot.port - inner.port_a",
         "inner.port_b - outer.port_a",

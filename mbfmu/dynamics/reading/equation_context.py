@@ -518,7 +518,7 @@ class Notes(LocalNames):
             if rate is None:
                 raise ModelError(
                     f"{self.where}: the equations of {type(self.component).__name__} differentiate {leaf}, which has "
-                    "no derivative here; put a filter, such as a FirstOrder block, between it and what is differentiated"
+                    "no derivative here; put a filter, such as a FirstOrder block, between it and the derivative"
                 )
             symbols.append(symbol)
             rates.append(elements(rate)[index])
