@@ -23,7 +23,7 @@ VIEWER := templates/scene/package.json $(wildcard templates/scene/*.js)
 # What editors complete constructors of components from (distribution/stubs.py), renewed when components change.
 STUBS := .venv/.stubs
 
-.PHONY: demo test core quick mutants versions lint docs fmus gallery screens live sizes bench validation page wheel sbom compatibility \
+.PHONY: demo test core quick mutants versions lint docs fmus gallery screens live sizes bench validation page wheel first-minutes sbom compatibility \
 	clean always compile_commands.json
 
 demo: $(ZIG)
@@ -103,6 +103,10 @@ compile_commands.json: $(READY)
 # With the runtime's libraries for all platforms, which ziglang compiles; pip fetches that for the time of the build.
 wheel: $(READY)
 	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --config-settings platforms=all --wheel-dir dist .
+
+# What a newcomer sees: commands in a terminal (tmux) with the wheel alone, its pages in Chromium; in build/first-minutes.
+first-minutes: wheel
+	$(BIN)/python -m distribution.first_minutes "$$(ls -t dist/*.whl | head -1)" build/first-minutes
 
 # What is in the wheel and what it needs, as CycloneDX, in dist/: of an environment that has it and nothing else.
 sbom: wheel

@@ -189,7 +189,8 @@ for (const row of document.querySelectorAll("#controls .setting")) {
   const box = row.querySelector("input[type=number]");
   if (box && row.querySelector(".keys")) shown[row.dataset.name] = Number(box.value);
 }
-const curves = [...document.querySelectorAll("#plots .chip")].map((chip) => chip.textContent.trim());
+const chips = [...document.querySelectorAll("#plots .chip")];
+const curves = chips.map((chip) => [...chip.querySelectorAll("span")].map((part) => part.textContent).join(" "));
 const [clock, factor] = ["clock", "factor"].map((id) => document.getElementById(id).textContent.trim());
 return [clock, factor, shown, curves];
 """
@@ -221,9 +222,13 @@ def live_steps(pages: Pages, address: str) -> Iterator[Step]:
     )
     yield pages.step("let go", lambda: ActionChains(browser).key_up(Keys.ARROW_LEFT).perform(), lambda: state("slew"))
     slider = browser.find_element(By.CSS_SELECTOR, '#controls .setting[data-name="travel"] input[type=range]')
+    right = slider.size["width"] // 4
     yield pages.step(
         "pull the slider of travel to the right",
-        lambda: (ActionChains(browser).click_and_hold(slider).move_by_offset(40, 0).release().perform(), time.sleep(2)),
+        lambda: (
+            ActionChains(browser).click_and_hold(slider).move_by_offset(right, 0).release().perform(),
+            time.sleep(2),
+        ),
         lambda: state("travel"),
     )
     yield pages.step(

@@ -181,7 +181,7 @@ class FittingTable:
         for row in self.rows:
             shown.add_row(*row[:kept])
         yield shown
-        left_out = [Text.from_markup(name).plain for name in self.columns[kept:]]
+        left_out = [Text.from_markup(name).plain.partition("\n")[0] for name in self.columns[kept:]]
         if left_out:
             some = ", ".join(left_out[:4]) + (" ..." if len(left_out) > 4 else "")
             what = f"{len(left_out)} more column{'s' if len(left_out) > 1 else ''} without room here: {some}"

@@ -271,6 +271,10 @@ def test_what_is_asked_for_has_a_row_each(capsys: pytest.CaptureFixture[str], mo
         "rod.joint.position[2]  m         0     2      0         2",
     ]
     report.series(result, every_row=False)
+    assert "rod.joint.position[3], rod.joint.position[4], rod.joint.position[5];" in " ".join(
+        capsys.readouterr().out.split()
+    )
+    report.series(result, every_row=False)
     assert "3 more columns without room" in " ".join(capsys.readouterr().out.split())
 
 
@@ -278,7 +282,12 @@ def test_rounding_is_zero(capsys: pytest.CaptureFixture[str]) -> None:
     time = np.array([0.0, 1.0])
     series = {"x": np.array([1.0, 2.0]), "y": np.array([0.0, 3e-16]), "force": np.array([0.0, 3e-16])}
     report.series(Result("M", time, series, {"x": "m", "y": "m", "force": "N"}), every_row=False)
-    assert lines_of(capsys.readouterr().out) == ["time  x  y  force", "   0  1  0      0", "   1  2  0  3e-16"]
+    assert lines_of(capsys.readouterr().out) == [
+        "time  x  y  force",
+        "   s  m  m      N",
+        "   0  1  0      0",
+        "   1  2  0  3e-16",
+    ]
 
 
 def test_rounding_is_zero_at_rest(capsys: pytest.CaptureFixture[str]) -> None:

@@ -17,6 +17,7 @@ from mbfmu.messages import suggestion
 from mbfmu.modeling import Component, Start, required
 from mbfmu.modeling.connectors import Port
 from mbfmu.modeling.declarations import Declaration, Parameter, Variable
+from mbfmu.modeling.registry import last
 from mbfmu.printing import console, table
 
 
@@ -36,11 +37,6 @@ def of_name(name: str, classes: Mapping[str, type[Component]]) -> dict[str, type
         hint = suggestion(name, {*classes, *map(last, classes)}, "mbfmu list")
         raise ModelError(f"{name}: no component class has this name; {hint}")
     return found
-
-
-def nearest(entry: tuple[str, type]) -> tuple[bool, int, str]:
-    """Sorts classes of one name: what users begin with comes first, a joint before its constraint."""
-    return "Examples" in entry[0], entry[0].count("."), entry[0]
 
 
 def _ending_in(name: str, classes: Mapping[str, type[Component]]) -> dict[str, type[Component]]:
@@ -193,8 +189,3 @@ def import_path(cls: type) -> str:
     names = cls.__module__.split(".")
     paths = (".".join(names[: i + 1]) for i in range(len(names)))
     return next(p for p in paths if getattr(sys.modules.get(p), cls.__name__, None) is cls)
-
-
-def last(name: str) -> str:
-    """Return the last part of a dotted name."""
-    return name.rpartition(".")[2]

@@ -319,7 +319,7 @@ def simulate(
         report.picture(result.plot, plot)
         report.built(plot)
         result, plot = result.select(*names), None
-    show_result(result, files, plot, table, as_json, variables is not None)
+    show_result(result, files, plot, table, as_json, variables is not None, events)
 
 
 def show_result(
@@ -329,6 +329,7 @@ def show_result(
     table: bool,
     as_json: bool,
     asked: bool,
+    events: bool = False,
 ) -> None:
     """Write a result to the files that are wanted, each as the suffix says that stands with it, and print it."""
     for file, suffix in files.items():
@@ -342,7 +343,7 @@ def show_result(
         facts.show(facts.series(result))
         return
     report.series(result, every_row=table, asked=asked)
-    if result.events:
+    if events:
         report.events(result)
     if result.ended:
         printing.warned(result.ended)
@@ -647,15 +648,15 @@ def list_(
     """List the gallery's assemblies and the classes of components, what one class declares, or what some words find."""
     name = " ".join(words or ())
     with printing.working("Loading the library"):
-        from mbfmu.modeling.registry import assemblies, component_classes
+        from mbfmu.modeling.registry import assemblies, component_classes, nearest
 
         gallery, classes = assemblies(), component_classes()
-    from mbfmu.cli.classes import has, matches, nearest, of_name, show
+    from mbfmu.cli.classes import has, matches, of_name, show
 
     if not name:
         found = [*sorted(gallery.items()), *sorted(classes.items())]
     elif has(name, classes):
-        found = sorted(of_name(name, classes).items(), key=nearest)
+        found = sorted(of_name(name, classes).items(), key=lambda one: nearest(one[0]))
     else:
         found = matches(name, gallery, classes) or sorted(of_name(name, classes).items())  # which says what is near
     if as_json:

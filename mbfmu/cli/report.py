@@ -68,7 +68,7 @@ def series(result: Result, every_row: bool, asked: bool = False) -> None:
     from mbfmu.runtime.rounding import noise_of_series
 
     names = list(dict.fromkeys(["time", *result]))
-    heads = [escape(name) for name in names]
+    heads = heads_of(names, {"time": "s", **result.units})
     shown = table("", *heads, right=heads, more="--variables chooses, --csv FILE has all")
     noise = noise_of_series(result, result.units)
     last = result.time.size - 1
@@ -81,8 +81,16 @@ def series(result: Result, every_row: bool, asked: bool = False) -> None:
         console.print(_summary(result, noise))
 
 
+def heads_of(names: Iterable[str], units: Mapping[str, str]) -> list[str]:
+    """Heads of columns: names, and units below them."""
+    return [escape(f"{name}\n{units.get(name, '')}".rstrip()) for name in names]
+
+
 def events(result: Result) -> None:
-    """Print what switched and when."""
+    """Print what switched and when, or that nothing did."""
+    if not result.events:
+        console.print("\nEvents: nothing switches")
+        return
     shown = table("\nEvents", "time in s", "what", "from", "to", right=["time in s", "from", "to"], whole=["what"])
     for one in result.events:
         shown.add_row(

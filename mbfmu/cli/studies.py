@@ -347,7 +347,7 @@ def _sweep_facts(found: Sweep, output: pathlib.Path | None) -> dict[str, Any]:
 
 def _swept(found: Sweep) -> None:
     names = [name for name, column in found.columns.items() if column.ndim == 1 and name != "message"]
-    heads = ["run", *map(escape, names)]
+    heads = ["run", *report.heads_of(names, found.units)]
     shown = printing.table("", *heads, right=heads, more="-o FILE has all")
     noise = found.noise()
     last = len(found) - 1

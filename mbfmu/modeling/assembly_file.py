@@ -26,7 +26,7 @@ from mbfmu.messages import suggestion
 from mbfmu.modeling.assembly import EXPERIMENT, Assembly
 from mbfmu.modeling.component import Component
 from mbfmu.modeling.connectors import Connector, Reference, Signal
-from mbfmu.modeling.registry import assemblies, component_class
+from mbfmu.modeling.registry import assemblies, class_of_file
 
 _IGNORED = {"notes", "exercises", "compare", "reference", "user_class", "equation"}
 #: Elements that an array may have; more would not build in an hour.
@@ -161,7 +161,7 @@ class _Reader:
         if name in self.assembly.parts or (name in self.arrays and not name.endswith("]")):
             raise ModelError(f"component {name}: is there twice; give one of them another name")
         try:
-            cls = component_class(class_name)
+            cls = class_of_file(class_name)
             self.assembly.add(name, cls(**(_element(cls, parameters, *element) if element else parameters)))
         except ModelError as error:
             raise ModelError(f"component {name}: {error}") from error

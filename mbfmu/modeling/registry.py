@@ -106,11 +106,36 @@ def component_class(name: str) -> type[Component]:
         short = short.removeprefix(prefix)
     classes = component_classes()
     if short not in classes:
-        full = sorted(known for known in classes if known.rpartition(".")[2] == short.rpartition(".")[2])
+        full = sorted((known for known in classes if last(known) == last(short)), key=nearest)
         if full:
             raise ModelError(f"no component class {name}: write its full name, {' or '.join(full)}")
         raise ModelError(f"no component class {name}: {suggestion(short, classes, 'mbfmu list')}")
     return classes[short]
 
 
-__all__ = ["assemblies", "component_class", "component_classes"]
+def class_of_file(name: str) -> type[Component]:
+    """As `component_class`, by the end of a name, too, where one class has it: `Revolute` as in Python.
+
+    Of several the one that users begin with counts, a joint before its constraint.
+
+    Raises:
+        ModelError: no installed package has it, or several are equally near.
+    """
+    classes = component_classes()
+    ending = sorted((known for known in classes if known.endswith(f".{name}")), key=nearest)
+    if name not in classes and ending and [nearest(one)[:2] for one in ending].count(nearest(ending[0])[:2]) == 1:
+        return classes[ending[0]]
+    return component_class(name)
+
+
+def nearest(name: str) -> tuple[bool, int, str]:
+    """Sorts classes of one name: what users begin with comes first, a joint before its constraint."""
+    return "Examples" in name, name.count("."), name
+
+
+def last(name: str) -> str:
+    """The last part of a name."""
+    return name.rpartition(".")[2]
+
+
+__all__ = ["assemblies", "class_of_file", "component_class", "component_classes"]

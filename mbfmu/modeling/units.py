@@ -174,4 +174,17 @@ def _named(text: str, name: str) -> Unit:
         unit = _PREFIXABLE.get(name.removeprefix(prefix)) if name.startswith(prefix) else None
         if unit is not None:
             return dataclasses.replace(unit, factor=scale * unit.factor)
-    raise ModelError(f'unit "{text}": "{name}" is not a known unit; use SI units such as kg, m, s, rad, N, Pa, W.')
+    product = _as_product(name)
+    hint = f'write "{product}"' if product else "use SI units such as kg, m, s, rad, N, Pa, W"
+    raise ModelError(f'unit "{text}": "{name}" is not a known unit; {hint}.')
+
+
+def _as_product(name: str) -> str | None:
+    """`N.m` for `Nm`: known units with the dots that Modelica wants between them."""
+    known = {*_PREFIXABLE, "kg", "kN"}
+    for i in range(len(name) - 1, 0, -1):
+        if name[:i] in known:
+            rest = name[i:] if name[i:] in known else _as_product(name[i:])
+            if rest:
+                return f"{name[:i]}.{rest}"
+    return None

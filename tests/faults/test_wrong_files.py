@@ -39,7 +39,7 @@ FILES: dict[str, list[str]] = {
     "[[component]]\nname = 'a'": ["needs class"],
     "[[component]]\nname = 5\nclass = 'x'": ["name = 5", "text"],
     "[[component]]\nname = 'a'\nclass = 5": ["class = 5", "text"],
-    "[[component]]\nname = 'a'\nclass = 'Revolute'": ["full name", "MultiBody.Joints.Revolute"],
+    "[[component]]\nname = 'a'\nclass = 'Damper'": ["full name", "MultiBody.Forces.Damper"],
     "[[component]]\nname = 'a'\nclass = 'MultiBody.Joints.Revolut'": ["did you mean", "Revolute"],
     "[[component]]\nname = 'a'\nclass = 'MultiBody.Joints.Revolute'\nx = 1": ["unknown key 'x'"],
     "[[component]]\nname = 'a b'\nclass = 'MultiBody.Joints.Revolute'": ["'a b'", "can be no name"],

@@ -16,6 +16,7 @@ from mbfmu.modeling import registry as registry_module
 from mbfmu.modeling import types as t
 from mbfmu.modeling.assembly_file import load_assembly
 from mbfmu.modeling.declarations import Parameter
+from mbfmu.modeling.registry import class_of_file
 
 Read = Callable[[str], Assembly]
 
@@ -328,6 +329,26 @@ def test_several_signals_are_one_array(read: Read) -> None:
         read(BLOCKS + entries.replace("NAME", ""))
     with pytest.raises(ModelError, match="expected texts in quotes"):
         read(BLOCKS + entries.replace("NAME", 'name = "drive"').replace('"twice[2].u"', "2"))
+
+
+@pytest.mark.parametrize(
+    ("name", "full"),
+    [
+        ("Revolute", "MultiBody.Joints.Revolute"),  # not the constraint, nor a part of an example
+        ("BodyBox", "MultiBody.Parts.BodyBox"),
+        ("Components.Inertia", "Rotational.Components.Inertia"),
+        ("Constraints.Revolute", "MultiBody.Joints.Constraints.Revolute"),
+        ("Modelica.Mechanics.MultiBody.Joints.Revolute", "MultiBody.Joints.Revolute"),
+    ],
+)
+def test_the_end_of_a_name_is_enough_where_it_is_one(name: str, full: str) -> None:
+    assert class_of_file(name).modelica_name == full
+
+
+@pytest.mark.parametrize("name", ["Damper", "Components.Damper", "volute"])
+def test_the_end_of_several_names_is_refused(name: str) -> None:
+    with pytest.raises(ModelError, match=f"no component class {name}"):
+        class_of_file(name)
 
 
 def test_a_gallery_assembly_by_name(read: Read) -> None:

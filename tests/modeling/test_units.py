@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+import re
 
 import pytest
 
@@ -66,3 +67,11 @@ def test_display_units_convert_values() -> None:
 def test_display_unit_of_another_quantity_is_refused() -> None:
     with pytest.raises(ModelError, match='"deg" does not fit the unit "m"'):
         conversion("m", "deg")
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"), [("Nm", "N.m"), ("kgm2", "kg.m"), ("Nms/rad", "N.m.s"), ("Nx", "use SI units")]
+)
+def test_products_without_dots_are_shown_with_them(text: str, hint: str) -> None:
+    with pytest.raises(ModelError, match=re.escape(hint)):
+        parse(text)

@@ -322,8 +322,7 @@ class Structure:
             if (key, index) in self.inputs.signals:
                 if order:
                     raise ModelError(
-                        f"{joined(*key)}: the equations need the derivative of an FMU input; connect a "
-                        "signal with a derivative, or feed the input through a filter block"
+                        f"{joined(*key)}: the equations need the derivative of an FMU input; {self._without(key[0])}"
                     )
                 return Formula.of(InputOf(self.inputs.signals[(key, index)].name()))
             behaviour, value = self.behaviours.get(key[0]), leaves.Value(key[1])
@@ -332,6 +331,14 @@ class Structure:
             if (key, index) not in self.flat.sources:
                 raise self._open(key)
             key, index = self.flat.sources[(key, index)]
+
+    def _without(self, path: str) -> str:
+        """What helps where an input has no derivative."""
+        filters = "connect a signal with a derivative, or feed the input through a filter block"
+        component = self.flat.components.get(path)
+        if component is not None and "exact" in component.declarations:  # sources that move a flange as a signal says
+            return f"give {path} exact=False, with which it filters the input, or {filters}"
+        return filters
 
     def _open(self, key: tuple[str, str]) -> ModelError:
         """The error of an input signal that nothing feeds, or that is fed in part."""
