@@ -111,24 +111,30 @@ VERBS: dict[str, list[str]] = {
     "validate damaged": ["validate", "damaged.fmu"],
     "info": ["info", "double_pendulum"],
     "info fmu": ["info", "rotor.fmu"],
+    "info robot": ["info", "arm.urdf", "--stops"],
     "equations": ["info", "double_pendulum", "--equations", "-o", "matrix.html"],
     "simulate": ["simulate", "double_pendulum", *SHORT],
     "simulate fmu": ["simulate", "rotor.fmu", *SHORT, "--csv", "run.csv"],
     "events": ["simulate", "cam_follower", "--stop", "0.5", "--events"],
+    "no events": ["simulate", "rotor.py", *SHORT, "--events"],
     "animate": ["animate", "pendulum.fmu", *SHORT, "-o", "motion.glb"],
     "ssp": ["ssp", "left=rotor.fmu", "right=rotor.fmu", "-c", "left.answer=right.torque", "-o", "both.ssp"],
     "info ssp": ["info", "both.ssp"],
     "simulate ssp": ["simulate", "both.ssp", *SHORT, "--communication-step", "0.02"],
     "convert": ["convert", "pendulum", "-o", "pendulum.toml"],
+    "convert robot": ["convert", "arm.urdf", "-o", "arm.py", "--drive", "position"],
     "diagram": ["diagram", "pendulum", "-o", "pendulum.svg"],
     "linearize": ["linearize", "furuta_pendulum"],
+    "mode": ["linearize", "furuta_pendulum", "--mode", "2", "--animation", "mode.glb"],
     "equilibrium": ["equilibrium", "pendulum"],
     "sweep": ["sweep", "pendulum", "-p", "damper.d=0.1,0.2", "-y", "rev.phi:final", "-y", "rev.phi:max", *SHORT],
+    "samples": ["sweep", "pendulum", "-p", "damper.d=uniform:0.1:0.2", "--samples", "3", "-y", "rev.phi:mean", *SHORT],
     "fit": ["fit", "pendulum", "measured.csv", "-p", "damper.d=0.1:1"],
     "flex": ["flex", "mass.mtx", "stiffness.mtx", "nodes.csv", "--held", "1 2 3", "--attach", "4", "--modes", "1"],
     "list": ["list"],
     "class": ["list", "Revolute"],
     "words": ["list", "spring", "damper"],
+    "all words": ["list", "tyre", "--all"],
     "version": ["--version"],
     "demo": ["demo", "tower_crane", "--no-open"],
 }
@@ -149,6 +155,14 @@ class Rotor(Assembly):
         self.input(self.motor.tau, "torque")
         self.output(self.spring.tau, "answer")
 """
+#: A robot of one joint with a limit.
+ROBOT = """
+<robot name="arm"><link name="base"/>
+<link name="upper"><inertial><mass value="4"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>
+</link>
+<joint name="a_shoulder_with_a_name_that_takes_room" type="revolute"><parent link="base"/><child link="upper"/>
+<axis xyz="0 1 0"/><limit effort="50" lower="-2" upper="2" velocity="3"/></joint></robot>
+"""
 FAILS = {"validate damaged": 1}
 
 
@@ -157,6 +171,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
     """Return a folder with what verbs read: a measured series, a damaged FMU, a truss of four nodes."""
     folder = tmp_path_factory.mktemp("verbs")
     (folder / "rotor.py").write_text(ROTOR)
+    (folder / "arm.urdf").write_text(ROBOT)
     with zipfile.ZipFile(folder / "damaged.fmu", "w") as archive:
         archive.writestr("modelDescription.xml", '<fmiModelDescription fmiVersion="2.0" modelName="M" guid="1"/>')
     mbfmu.simulate("pendulum", 0.5, interval=0.05, outputs=["rev.phi"]).to_csv(folder / "measured.csv")

@@ -275,6 +275,49 @@ def test_a_body_is_pulled_to_the_pointer(script: Callable[..., Any]) -> None:
     assert not shown
 
 
+def test_the_mouse_drags_a_body_and_with_shift_the_view(browser: Any, script: Callable[..., Any]) -> None:
+    """As the browser itself sends it: pressed on the rod, moved, let go; the camera stays where it is."""
+    from selenium.webdriver.common.action_chains import ActionChains
+    from selenium.webdriver.common.keys import Keys
+
+    x, y = script(
+        """
+        viewer.lookHome();
+        viewer.render();
+        const [mesh] = viewer.meshesOf("rod"), at = viewer.boxOf([mesh]).getCenter(viewer.controls.target.clone());
+        const seen = at.project(viewer.camera), box = viewer.renderer.domElement.getBoundingClientRect();
+        return [box.left + ((seen.x + 1) / 2) * box.width, box.top + ((1 - seen.y) / 2) * box.height].map(Math.round);
+        """
+    )
+    state = "return [Boolean(viewer.grip.held), viewer.camera.position.toArray(), viewer.grip.line.visible]"
+
+    def press() -> list[Any]:
+        chain = ActionChains(browser, duration=10)
+        mouse = chain.w3c_actions.pointer_action
+        mouse.move_to_location(x, y).pointer_down().move_to_location(x + 60, y).move_to_location(x + 90, y - 10)
+        chain.perform()
+        found: list[Any] = browser.execute_script(state)
+        return found
+
+    before = browser.execute_script(state)
+    held = press()
+    moved, target = script("return [run(0.3), viewer.grip.held.target.toArray()]")
+    ActionChains(browser).release().perform()
+    free = script("viewer.restart(); return run(0.3)")
+    assert before[0] is False
+    assert (held[0], held[2]) == (True, True)
+    np.testing.assert_allclose(held[1], before[1], atol=1e-9)
+    assert abs(moved[0] - free[0]) > 0.1
+    assert np.linalg.norm(target) > 0.1
+    assert browser.execute_script(state)[::2] == [False, False]
+    ActionChains(browser).key_down(Keys.SHIFT).perform()
+    turned = press()
+    ActionChains(browser).release().key_up(Keys.SHIFT).perform()
+    assert turned[0] is False
+    assert np.linalg.norm(np.subtract(turned[1], before[1])) > 0.01
+    script("viewer.lookHome()")
+
+
 def test_rounding_is_zero_and_small_is_not(script: Callable[..., Any]) -> None:
     """A legend beside angles of a radian, and one of a unit in which nothing is larger."""
     found = script(

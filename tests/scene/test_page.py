@@ -292,6 +292,7 @@ def test_any_variable_is_found_and_plotted(browser: Any) -> None:
         """
     )
     assert "damper.tau" in names
+    assert all("damper" in name for name in names), "what has one of the words alone is not found"
     assert (before, after) == (2, 3)
     assert browser.get_log("browser") == []
 
