@@ -18,13 +18,24 @@ FIRST = {
     "tire": "MultiBody.Joints.RollingWheel",
     "motor": "Rotational.Sources.Torque",
     "pulley": "Rotational.Components.IdealGear",
+    "universal": "MultiBody.Joints.Universal",
+    "collision": "Contact.Contact",
+    "floor": "Contact.Plane",
+    "shock absorber": "MultiBody.Forces.Damper",
+    "bumper": "Translational.Components.ElastoGap",
+    "ballscrew": "Rotational.Components.IdealGearR2T",
+    "suspension": "Vehicle.DoubleWishbone",
+    "encoder": "Rotational.Sensors.AngleSensor",
+    "accelerometer": "Translational.Sensors.AccSensor",
+    "battery": "Electrical.Analog.Sources.ConstantVoltage",
+    "ratchet": "Rotational.Components.OneWayClutch",
     "rope": "FlexibleBodies.FiniteSegmentBeam",
 }
 
 
 @pytest.mark.parametrize("word", FIRST)
 def test_what_is_found_first(word: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.main(["list", word]) == 0
+    assert cli.main(["list", *word.split()]) == 0
     lines = capsys.readouterr().out.splitlines()
     shown = lines[0] if lines[0].split()[0] != "name" else lines[1]
     assert shown.split()[0] == FIRST[word]

@@ -68,8 +68,8 @@ def matches(words: str, gallery: Mapping[str, type], classes: Mapping[str, type[
         places = [_place(word, texts) for word in wanted]
         if None not in places:
             exact = wanted[0] in (own, *other_words(name))
-            is_example = "Examples" in name
-            found.append((not exact or is_example, max(p for p in places if p is not None), len(own), name, cls))
+            place = max(p for p in places if p is not None)
+            found.append((not exact or "Examples" in name, place, len(own), name.count("."), name, cls))
     return [(name, cls) for *_, name, cls in sorted(found, key=lambda entry: entry[:-1])]
 
 
@@ -115,7 +115,7 @@ _OTHER_WORDS = {
     "Basic.RotationalEMF": "motor generator",
     "Rotational.Sources.Torque": "motor actuator drive",
     "Translational.Sources.Force": "actuator drive",
-    "Rotational.Components.IdealGearR2T": "pulley winch drum rack pinion",
+    "Rotational.Components.IdealGearR2T": "pulley winch drum rack pinion screw ballscrew leadscrew spindle",
     "Rotational.Components.IdealGear": "pulley belt transmission",
     "FlexibleBodies.FiniteSegmentBeam": "rope cable chain",
     "Joints.Prismatic": "slider linear slide",
@@ -124,9 +124,30 @@ _OTHER_WORDS = {
     "Joints.Spherical": "ball socket",
     "Joints.FreeMotion": "free floating 6dof",
     "Parts.Body": "mass inertia rigid",
+    "Contact.Contact": "collision impact touch",
+    "Contact.RigidContact": "collision impact",
+    "Contact.Plane": "floor ground wall",
+    "Contact.HeightField": "floor terrain",
+    "Components.ElastoGap": "bumper bump endstop limit",
+    "Components.ElastoBacklash": "play",
+    "Forces.SpringDamperParallel": "shock absorber strut suspension",
+    "Components.SpringDamper": "shock absorber",
+    "Forces.Damper": "shock absorber",
+    "Components.OneWayClutch": "ratchet sprag",
+    "Components.LossyGear": "worm",
+    "Components.IdealPlanetary": "epicyclic differential",
+    "FlexibleBodies.Beam": "truss bar",
+    "Vehicle.Bushing": "rubber mount",
+    "Vehicle.DoubleWishbone": "suspension axle",
+    "Sensors.AngleSensor": "encoder resolver",
+    "Translational.Sensors.AccSensor": "accelerometer",
+    "Sensors.AbsoluteSensor": "imu gyroscope accelerometer",
+    "Logical.Hysteresis": "relay",
+    "Ideal.IdealClosingSwitch": "relay contactor",
+    "Sources.ConstantVoltage": "battery supply",
     "Continuous.LimPID": "controller",
     "Components.Spring": "stiffness elastic",
-    "Components.Damper": "viscous",
+    "Components.Damper": "viscous shock absorber",
 }
 
 

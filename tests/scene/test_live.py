@@ -310,6 +310,7 @@ def test_the_mouse_drags_a_body_and_with_shift_the_view(browser: Any, script: Ca
     assert abs(moved[0] - free[0]) > 0.1
     assert np.linalg.norm(target) > 0.1
     assert browser.execute_script(state)[::2] == [False, False]
+    script("viewer.restart(); viewer.play(false); viewer.render()")  # the rod is there again
     ActionChains(browser).key_down(Keys.SHIFT).perform()
     turned = press()
     ActionChains(browser).release().key_up(Keys.SHIFT).perform()
