@@ -53,8 +53,23 @@ OVERLAP = 0.1
 PRESSED = 0.9
 
 
-def _has_friction(self: Any) -> bool:
+def has_friction(self: Any) -> bool:
+    """Does a contact, or a group, have friction?"""
     return bool(self.friction == "Coulomb")
+
+
+def check_coefficients(self: Any) -> None:
+    """Refuse static friction that is less than sliding friction.
+
+    Raises:
+        ModelError: mu_s is less than mu_k.
+    """
+    mu_s, mu_k = self.value("mu_s"), self.value("mu_k")
+    if not (is_expression(mu_s) or is_expression(mu_k)) and mu_s < mu_k:
+        raise ModelError(
+            f"{self.where}.mu_s = {mu_s:g}: static friction is at least sliding friction, mu_k = {mu_k:g}; "
+            "give a greater mu_s, or leave it out"
+        )
 
 
 def _turns(self: Any) -> bool:
@@ -160,7 +175,7 @@ class ContactLaw(Arrows):
         Friction, lambda self: "Coulomb" if self.is_given("mu_k") else "None", "Friction against sliding"
     )
     mu_k = Parameter(
-        t.Dimensionless, required, "Coefficient of sliding friction", min=0, tunable=True, when=_has_friction
+        t.Dimensionless, required, "Coefficient of sliding friction", min=0, tunable=True, when=has_friction
     )
     mu_s = Parameter(
         t.Dimensionless,
@@ -168,7 +183,7 @@ class ContactLaw(Arrows):
         "Coefficient of static friction",
         min=0,
         tunable=True,
-        when=_has_friction,
+        when=has_friction,
     )
     v_S = Parameter(
         t.Velocity,
@@ -176,7 +191,7 @@ class ContactLaw(Arrows):
         "Speed of sliding (Stribeck's) at which friction has come down to mu_k + (mu_s - mu_k)/e",
         min=1e-9,
         tunable=True,
-        when=_has_friction,
+        when=has_friction,
     )
     c_t = Parameter(
         t.TranslationalSpringConstant,
@@ -184,7 +199,7 @@ class ContactLaw(Arrows):
         "Tangential stiffness of a point of contact that sticks",
         min=0,
         nonzero=True,
-        when=_has_friction,
+        when=has_friction,
     )
     d_t = Parameter(
         t.TranslationalDampingConstant,
@@ -192,7 +207,7 @@ class ContactLaw(Arrows):
         "Tangential damping of a point of contact that sticks",
         min=0,
         nonzero=True,
-        when=_has_friction,
+        when=has_friction,
     )
     turning = Parameter(
         Resistance,
@@ -220,13 +235,8 @@ class ContactLaw(Arrows):
 
     def check_values(self) -> None:
         super().check_values()
-        if _has_friction(self):
-            mu_s, mu_k = self.value("mu_s"), self.value("mu_k")
-            if not (is_expression(mu_s) or is_expression(mu_k)) and mu_s < mu_k:
-                raise ModelError(
-                    f"{self.where}.mu_s = {mu_s:g}: static friction is at least sliding friction, mu_k = {mu_k:g}; "
-                    "give a greater mu_s, or leave it out"
-                )
+        if has_friction(self):
+            check_coefficients(self)
 
     def modify(self, **modifiers: Any) -> None:
         """As Component.modify; what belongs to a law that was not chosen is refused.
@@ -423,7 +433,7 @@ class Contact(ContactPair, ContactLaw):
         start=0.0,
         fixed=True,
         nominal=1e-6,
-        when=_has_friction,
+        when=has_friction,
     )
     phi = State(
         t.Angle,
@@ -481,7 +491,7 @@ class Contact(ContactPair, ContactLaw):
             n, f_n, place = pressed.normal, pressed.f_n, pressed.place
             v = v_a + cross(w, place - origin)
             f_t, moment = ca.SX.zeros(3), ca.SX.zeros(3)
-            if _has_friction(self):
+            if has_friction(self):
                 slip, z = v - n * ca.dot(n, v), seen_from_b(self.z[3 * i : 3 * i + 3])
                 if pressed.grip is not None:
                     slip = slip + n * pressed.grip * ca.dot(n, w)
@@ -502,7 +512,7 @@ class Contact(ContactPair, ContactLaw):
             forces.append(in_world(pressed.force - f_t))
             places.append(place if view is None else view.r_0 + in_world(place))
             normal_forces.append(f_n)
-            frictions.append(guarded_length(f_t, laws.TINY) if _has_friction(self) else 0)
+            frictions.append(guarded_length(f_t, laws.TINY) if has_friction(self) else 0)
         self.f_n, self.f_t = ca.vertcat(*normal_forces), ca.vertcat(*frictions)
         self.f_c, self.r_c = ca.horzcat(*forces).T, ca.horzcat(*places).T
         self.f_a = force = ca.sum2(ca.horzcat(*forces))

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import casadi as ca
 
-from mbfmu.components.contact.contact import ContactPair
+from mbfmu.components.contact.contact import ContactPair, Friction, check_coefficients, has_friction
 from mbfmu.components.contact.geometry import Geometry
-from mbfmu.components.contact.pairs import shares_friction
+from mbfmu.components.contact.laws import TINY
+from mbfmu.components.contact.pairs import Point, shares_friction
+from mbfmu.components.interfaces import guarded_length
 from mbfmu.errors import ModelError
-from mbfmu.frames import cross, resolve2
-from mbfmu.modeling import Impulse, Parameter, Variable
+from mbfmu.frames import angular_velocity1, cross, resolve2
+from mbfmu.modeling import Impulse, Parameter, Variable, required
 from mbfmu.modeling import types as t
 
+Hypothesis = t.Type("Restitution", "String", values=("Newton", "Poisson", "Stronge"))
+OfForce = t.Type("Impulse", unit="N.s", quantity="Impulse")
 #: Rate at which a closed contact loses what rounding and steps let it drift by [1/s] (Baumgarte 1972).
 SETTLING = 10.0
 #: A contact opens where it presses with less than this [N], and closes where surfaces at rest would come nearer by more
@@ -23,34 +29,79 @@ NEAR = 1e-10
 GIVING = 1e-12
 #: Part of the speed below which bodies do not rebound that is no approach any more.
 SLOW = 1e-3
+#: Part of the greatest friction by which what sticks may exceed it, for the sake of rounding.
+WITHIN = 1e-9
 #: How far bodies may overlap at the start [m], for the sake of rounding and of closed loops.
 OVERLAP = 1e-9
 
 
 class RigidContact(ContactPair):
-    """Contact between two rigid bodies, without friction, at as many points as their pair has.
+    """Contact between two rigid bodies, at as many points as their pair has.
 
-    Where bodies meet, all speeds jump at once, by the impulses that Newton's hypothesis asks for: points part with `e`
-    times the speed with which they meet. Below `v_min` they do not part any more; from then on the contact is a
-    constraint, until its force would pull.
+    Where bodies meet, all speeds jump at once, by impulses that push and rub, and never pull: points part with `e`
+    times the speed with which they meet, or as another hypothesis of restitution says. Below `v_min` they do not part
+    any more; from then on the contact is a constraint, until its force would pull. With friction a closed point sticks,
+    as a constraint along the surfaces, or slides.
     """
 
     modelica_name = "Contact.RigidContact"
 
     e = Parameter(t.Dimensionless, 0.0, "Coefficient of restitution", min=0, max=1, tunable=True)
+    hypothesis = Parameter(
+        Hypothesis,
+        "Newton",
+        "What e is at an impact: speed of parting over speed of meeting (Newton), impulse of restitution over impulse "
+        "of compression (Poisson), or the root of the same quotient of works (Stronge)",
+    )
     v_min = Parameter(
         t.Velocity, 1e-6, "Speed below which bodies do not part any more after they have met", min=1e-9, tunable=True
     )
+    friction = Parameter(
+        Friction, lambda self: "Coulomb" if self.is_given("mu_k") else "None", "Friction against sliding"
+    )
+    mu_k = Parameter(
+        t.Dimensionless, required, "Coefficient of sliding friction", min=0, tunable=True, when=has_friction
+    )
+    mu_s = Parameter(
+        t.Dimensionless,
+        lambda self: self.mu_k,
+        "Coefficient of static friction",
+        min=0,
+        tunable=True,
+        when=has_friction,
+    )
     impulse = Impulse(
-        t.Type("Impulse", unit="N.s", quantity="Impulse"),
+        OfForce,
         "Time integral of the normal force at each point, impacts included",
         shape=lambda self: self.each,
         start=0.0,
         fixed=True,
     )
+    impulse_t = Impulse(
+        OfForce,
+        "Time integral of the friction force on geometry_a at each point, impacts included, resolved in world frame",
+        shape=lambda self: (3 * self.each[0],),
+        start=0.0,
+        fixed=True,
+        when=has_friction,
+    )
+    f_t = Variable(t.Force, "Friction force at each point", shape=lambda self: self.each)
     closed = Variable(
         t.Boolean, "= true, while a point is kept closed as a constraint, for each", shape=lambda self: self.each
     )
+    sticks = Variable(t.Boolean, "= true, while a closed point sticks, for each", shape=lambda self: self.each)
+
+    def check_values(self) -> None:
+        super().check_values()
+        if has_friction(self):
+            check_coefficients(self)
+
+    def modify(self, **modifiers: Any) -> None:
+        """As ContactPair.modify; coefficients of friction where there is none are refused."""
+        super().modify(**modifiers)
+        for name in ("mu_k", "mu_s"):
+            if name in modifiers and not has_friction(self):
+                raise ModelError(f"{self.where}.{name}: has no effect without friction; give mu_k, too")
 
     def check_connections(self, connected: set[str]) -> None:
         """As of all pairs; each point must stand for itself."""
@@ -62,28 +113,47 @@ class RigidContact(ContactPair):
                 "them up of spheres"
             )
 
+    # -- physics
+
     def equations(self) -> None:
         a, b = self.frame_a, self.frame_b
         found = [point for patch in self.patches() for point in patch]
+        count = range(len(found))
         gap = ca.vertcat(*(point.gap for point in found))
         speed = self.der(gap)
-        acceleration, f_n = self.der(speed), self.der(self.impulse)
-        closed = ca.vertcat(
-            *(self._closed(*(column[i] for column in (gap, speed, acceleration, f_n))) for i in range(len(found)))
-        )
-        sticks = acceleration + 2 * SETTLING * speed + SETTLING**2 * gap + GIVING * f_n
-        # What still approaches, or parts already, is no constraint: events take their time until modes say so
-        self.effort(impulse=ca.if_else(ca.logic_and(closed > 0.5, ca.fabs(speed) <= self.v_min), sticks, f_n))
-        rebounds = -self.e * speed > self.v_min
-        self.impact(
+        f_n = self.der(self.impulse)
+        opens = self.der(speed) + 2 * SETTLING * speed + SETTLING**2 * gap + GIVING * f_n
+        slow, rebounds = SLOW * self.v_min, -self.e * speed > self.v_min
+        rubbed = _Rubbed(self, found) if has_friction(self) else None
+        modes = self.impact(
             "impulse",
             velocity=speed,
             restitution=ca.if_else(rebounds, self.e, 0),
-            touching=ca.logic_or(closed > 0.5, ca.logic_and(gap <= NEAR, speed < -SLOW * self.v_min)),
-            slow=SLOW * self.v_min,
+            hypothesis=self.hypothesis,
+            touching=lambda modes: ca.logic_or(modes.closed > 0.5, ca.logic_and(gap <= NEAR, speed < -slow)),
+            slow=slow,
+            rate=opens,
+            resting=lambda modes: ca.if_else(
+                modes.closed > 0.5, speed <= self.v_min / 2, ca.logic_and(gap <= NEAR, ca.fabs(speed) <= slow)
+            ),
+            **({} if rubbed is None else rubbed.of_impact()),
         )
+        closed = [one > 0.5 for one in ca.vertsplit(modes.closed)]
+        # What still approaches, or parts already, is no constraint: events take their time until modes say so
+        kept = [ca.logic_and(closed[i], ca.fabs(speed[i]) <= self.v_min) for i in count]
+        self.effort(impulse=ca.vertcat(*(ca.if_else(kept[i], opens[i], f_n[i]) for i in count)))
+        for i in count:
+            self._watch(closed[i], gap[i], speed[i], opens[i], f_n[i])
         forces = [f_n[i] * point.normal for i, point in enumerate(found)]
-        self.gap, self.f_n, self.closed = gap, f_n, closed > 0.5
+        lost = -ca.dot(f_n, speed)
+        if rubbed is None:
+            self.f_t = ca.SX.zeros(len(found))
+            self.sticks = ca.SX.zeros(len(found)) > 0.5
+        else:
+            rubbed.rub(modes, kept, f_n)
+            forces = [force + f for force, f in zip(forces, rubbed.forces, strict=True)]
+            lost -= sum(ca.dot(f, v) for f, v in zip(rubbed.forces, rubbed.v, strict=True))
+        self.gap, self.f_n, self.closed = gap, f_n, ca.vertcat(*closed)
         self.f_c, self.r_c = ca.horzcat(*forces).T, ca.horzcat(*(point.place for point in found)).T
         self.f_a = force = ca.sum2(ca.horzcat(*forces))
         torque_a, torque_b = (
@@ -92,20 +162,20 @@ class RigidContact(ContactPair):
         )
         a.f, a.t = -resolve2(a.R, force), -resolve2(a.R, torque_a)
         b.f, b.t = resolve2(b.R, force), resolve2(b.R, torque_b)
-        self.energy(dissipated=-ca.dot(f_n, speed))
+        self.energy(dissipated=lost)
         self._stay_outside(ca.mmin(gap), self.geometry("a"), self.geometry("b"))
 
-    def _closed(self, gap: ca.SX, speed: ca.SX, acceleration: ca.SX, f_n: ca.SX) -> ca.SX:
-        """1 while a point is closed: where surfaces have met and do not part, as long as they press each other."""
+    def _watch(self, closed: Any, gap: Any, speed: Any, opens: Any, f_n: Any) -> None:
+        """Events of a point: where open surfaces have met and do not part, where closed ones do not press each other
+        any more; the runtime then finds what is closed."""
         slow = SLOW * self.v_min
-        closes = ca.fmin(-gap, ca.if_else(ca.fabs(speed) > slow, -speed, -acceleration - NEARING))
+        meets = ca.fmin(-gap, ca.if_else(ca.fabs(speed) > slow, -speed, -opens - NEARING))
         stays = ca.if_else(speed < -self.v_min, 1, ca.fmin(f_n - PRESSING, self.v_min / 2 - speed))
-        closed = self.switch(lambda closed: ca.if_else(closed > 0.5, stays, closes), 1, 0)
+        self.switch(ca.if_else(closed, stays, meets), 1, 0)
         # What is closed and approaches all the same, since a step has erred or something else was struck, is an event
-        self.switch(ca.if_else(closed > 0.5, -self.v_min - speed, -1), 1, 0)
+        self.switch(ca.if_else(closed, -self.v_min - speed, -1), 1, 0)
         # A gap, which depends on positions only, has bounds: it does not close and open again unseen
-        self.switch(ca.if_else(closed > 0.5, 1, -NEAR - gap), 1, 0)
-        return closed
+        self.switch(ca.if_else(closed, 1, -NEAR - gap), 1, 0)
 
     def _stay_outside(self, least: ca.SX, a: Geometry, b: Geometry) -> None:
         """Refuse overlap at the start; end the run where one body comes out on the other side of the other."""
@@ -122,6 +192,67 @@ class RigidContact(ContactPair):
                 f"{a.where} is so deep in {b.where} that it comes out on the other side: their meeting has been "
                 "missed; take shorter steps, or make the bodies slower",
             )
+
+
+class _Rubbed:
+    """Points of a rigid contact along their surfaces: how they slide, and what friction they have."""
+
+    def __init__(self, contact: Any, points: list[Point]) -> None:
+        a, b = contact.frame_a, contact.frame_b
+        w_a, w_b = angular_velocity1(a.R), angular_velocity1(b.R)
+        v_a, v_b = contact.der(a.r_0), contact.der(b.r_0)
+        self._contact, self._normals = contact, [point.normal for point in points]
+        f_t = contact.der(contact.impulse_t)
+        self._f_t = [f_t[3 * i : 3 * i + 3] for i in range(len(points))]
+        #: Velocities of a relative to b along the surfaces [m/s].
+        self.v = []
+        for point in points:
+            v = v_a + cross(w_a, point.place - a.r_0) - v_b - cross(w_b, point.place - b.r_0)
+            self.v.append(_across(point.normal, v))
+        #: Friction on a [N].
+        self.forces = [_across(n, f) for n, f in zip(self._normals, self._f_t, strict=True)]
+        self._sticks = [
+            _across(n, contact.der(v)) + SETTLING * v + n * ca.dot(n, f) + GIVING * f
+            for n, v, f in zip(self._normals, self.v, self._f_t, strict=True)
+        ]
+
+    def of_impact(self) -> dict[str, Any]:
+        """What an impact has to know of them."""
+        return {
+            "friction": "impulse_t",
+            "sliding": ca.vertcat(*self.v),
+            "sliding_rate": ca.vertcat(*self._sticks),
+            "normal": ca.vertcat(*self._normals),
+            "mu_s": self._contact.mu_s,
+            "mu_k": self._contact.mu_k,
+        }
+
+    def rub(self, modes: Any, kept: list[Any], f_n: Any) -> None:
+        """Let friction follow from what points do; watch how long they do it."""
+        contact = self._contact
+        slow = SLOW * contact.v_min
+        rows, sizes, sticking = [], [], []
+        for i, (v, f_t, force) in enumerate(zip(self.v, self._f_t, self.forces, strict=True)):
+            begun = modes.direction[3 * i : 3 * i + 3]
+            # What begins to slide has its direction from the event; what stops comes to slide the other way
+            slides = v + slow * begun
+            speed = guarded_length(slides, slow * TINY)
+            law = f_t + contact.mu_k * f_n[i] * slides / speed
+            sticks = ca.logic_and(kept[i], modes.sticks[i] > 0.5)
+            rows.append(ca.if_else(sticks, self._sticks[i], ca.if_else(kept[i], law, f_t)))
+            size = guarded_length(force, TINY)
+            contact.switch(ca.if_else(sticks, (1 + WITHIN) * contact.mu_s * f_n[i] + PRESSING - size, 1), 1, 0)
+            turned = ca.dot(slides, begun) - speed / 2
+            contact.switch(ca.if_else(ca.logic_and(kept[i], ca.logic_not(sticks)), turned, 1), 1, 0)
+            sizes.append(size)
+            sticking.append(sticks)
+        contact.effort(impulse_t=ca.vertcat(*rows))
+        contact.f_t, contact.sticks = ca.vertcat(*sizes), ca.vertcat(*sticking)
+
+
+def _across(n: Any, v: Any) -> Any:
+    """The part of a vector across a normal."""
+    return v - n * ca.dot(n, v)
 
 
 __all__ = ["RigidContact"]

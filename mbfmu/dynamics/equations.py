@@ -7,6 +7,7 @@ import dataclasses
 import casadi as ca
 
 from mbfmu.dynamics.events.delays import Delays
+from mbfmu.dynamics.events.impacts import Impacts
 from mbfmu.dynamics.events.updates import Updates
 from mbfmu.dynamics.events.watched import Watched
 from mbfmu.dynamics.expressions.constraints import chosen
@@ -33,6 +34,7 @@ class Stages:
     watched: Watched
     updates: Updates
     delays: Delays
+    impacts: Impacts
 
 
 def equations(
@@ -82,6 +84,8 @@ def equations(
         "variables": ([*standard, w], [outputs]),
         "assertions": ([*standard, w], [watched.assertions]),
     }
+    if stages.impacts.points:
+        results["impacts"] = ([*standard, w], list(stages.impacts.results))
     functions = {
         name: ca.Function(name, arguments, _once([ca.densify(column) for column in columns]))
         for name, (arguments, columns) in results.items()
@@ -115,6 +119,9 @@ def equations(
         time_switches=watched.time_switches,
         switch_names=watched.names,
         held_names=updates.names,
+        points=stages.impacts.points,
+        struck_speeds=stages.impacts.struck_speeds,
+        impulse_speeds=stages.impacts.impulse_speeds,
         delay_names=delays.names,
         fixed_delays=delays.fixed,
         iteration_blocks=iterations.blocks,

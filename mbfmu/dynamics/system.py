@@ -15,6 +15,7 @@ import numpy as np
 from mbfmu.dynamics.asked import asked
 from mbfmu.dynamics.equations import Stages, equations
 from mbfmu.dynamics.events.delays import Delays
+from mbfmu.dynamics.events.impacts import Impacts
 from mbfmu.dynamics.events.jumps import check_jumps
 from mbfmu.dynamics.events.updates import Updates
 from mbfmu.dynamics.events.watched import Watched
@@ -157,7 +158,7 @@ class System:
         report(f"Deriving the equations of motion: functions of {len(variables)} variables")
         watched = Watched.of(formulation)
         check_jumps(formulation, watched, assembly.stop_time)
-        stages = Stages(w, initial, watched, Updates.of(formulation, w.w), delays)
+        stages = Stages(w, initial, watched, Updates.of(formulation, w.w), delays, Impacts.of(formulation, w.w))
         picture, variables = placed(drawing, variables) if drawing else (None, variables)
         nominals = state_nominals(variables, vectors.x.numel())
         return cls(

@@ -48,7 +48,7 @@ def fingerprint(
     for field in dataclasses.fields(equations):
         if field.name != "functions":
             add(f"{field.name} {getattr(equations, field.name)!r}")
-    for name in REQUIRED:
+    for name in (*REQUIRED, *(("impacts",) if equations.points else ())):
         function = equations.functions[name]
         # Tapes are needed in any case, and are made sooner than CasADi writes what is long.
         add(cached_tape(function) if function.is_a("SXFunction") and is_tape(name, function) else function.serialize())

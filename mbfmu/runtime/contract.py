@@ -26,6 +26,10 @@ SIZES = {
     "nm": "NM",
     "nheld": "NHELD",
     "ndelays": "NDELAYS",
+    "npoints": "NPOINTS",
+    "nsliding": "NSLIDING",
+    "nresponse": "NRESPONSE",
+    "nimpulses": "NIMPULSES",
     "niterations": "NITERATIONS",
     "niteration_blocks": "NITERATION_BLOCKS",
     "nstart_iterations": "NSTART_ITERATIONS",
@@ -77,6 +81,7 @@ DERIVED_SIZES = {
     "NINPUTS": "NU - NDELAYS - NITERATIONS",
     "NDISCRETE": "NM + NHELD",
     "NW": "NV + NL",
+    "NSTRUCK": "NPOINTS + NSLIDING",
     "NP": "NPAR + ND",
     "SPARSE": "NENTRIES > 0",
     "NA": "EXPLICIT ? 0 : SPARSE ? NENTRIES : NW * NW",
@@ -105,6 +110,9 @@ _FLAGS = {
 
 #: Ways of integration: by the explicit method until a model turns out to be stiff, or by one method throughout.
 SOLVERS = ("auto", "explicit", "implicit")
+
+#: What says how bodies part after an impact: the hypotheses of Newton, Poisson and Stronge.
+RESTITUTIONS = ("Newton", "Poisson", "Stronge")
 
 #: Where values live; `place` makes one number of a store and an index. `residual` is that of iteration variables,
 #: `configuration` whether the importer solves for these.
@@ -288,6 +296,28 @@ FUNCTIONS = {
         "per second",
         optional=True,
     ),
+    "impacts": Signature(
+        (*_AT, "w"),
+        (
+            Result("M", "nresponse"),
+            Result("V", "nstruck", "nv"),
+            Result("velocity", "nstruck"),
+            Result("rate", "nstruck"),
+            Result("normal", "nsliding"),
+            Result("touching", "npoints"),
+            Result("resting", "npoints"),
+            Result("restitution", "npoints"),
+            Result("slow", "npoints"),
+            Result("mu_s", "npoints"),
+            Result("mu_k", "npoints"),
+        ),
+        "of points at which speeds may jump, and which may stay closed: M = A of the dense form [nw x nw]; velocities "
+        "of the rows, first along the normals of all points, then along world axes in the planes across the normals of "
+        "those that rub, with V = d velocity/dv, and how they grow per second under w; may a point be struck, may it "
+        "stay closed; its coefficients of restitution, of static and of kinetic friction, and the speed below which "
+        "nothing is struck. Left out where there are no points",
+        optional=True,
+    ),
 }
 
 #: The functions that a System has, in the order of descriptors and files.
@@ -367,6 +397,12 @@ TABLES = {
     "endings": Table("int", "NH", ("0", "1")),
     "switch_names": Table("text", "NM"),
     "held_names": Table("text", "NHELD"),
+    "point_names": Table("text", "NPOINTS"),
+    "point_laws": Table("int", "NPOINTS", ("0", str(len(RESTITUTIONS) - 1))),
+    "point_modes": Table("int", "NPOINTS", ("0", "NHELD - 1")),
+    "point_sliding": Table("int", "NPOINTS", ("-1", "NSTRUCK - 1")),
+    "struck_speeds": Table("int", "NSTRUCK", ("0", "NV - 1")),
+    "impulse_speeds": Table("int", "NIMPULSES", ("0", "NV - 1")),
     "delay_names": Table("text", "NDELAYS"),
     "fixed_delays": Table("int", "NDELAYS", ("0", "1")),
     "iteration_starts": Table("int", "NITERATION_BLOCKS + 1", ("0", "NITERATIONS")),
@@ -414,6 +450,7 @@ def length(size: str, sizes: dict[str, int]) -> int:
     q, v, z, wl = (sizes[name] for name in ("nq", "nv", "nz", "nl"))
     derived = {"1": 1, "nx": q + v + z, "nP": sizes["npar"] + sizes["nd"], "nw": v + wl}
     derived["nM"] = sizes["nm"] + sizes["nheld"]
+    derived["nstruck"] = sizes["npoints"] + sizes["nsliding"]
     derived["nA"] = 0 if sizes["explicit"] else sizes["nentries"] or derived["nw"] ** 2
     return derived[size] if size in derived else sizes[size]
 
@@ -434,6 +471,7 @@ def header() -> str:
     lines += [f"#define SOLVER_{name.upper()} {value}" for value, name in enumerate(SOLVERS)]
     lines += ["", f"enum {{ {', '.join(f'STORE_{store.upper()}' for store in STORES)}, INDEX_BITS = {_INDEX_BITS} }};"]
     lines += ["", f"enum {{ {', '.join(SETTINGS)} }};"]
+    lines += ["", f"enum {{ {', '.join(law.upper() for law in RESTITUTIONS)} }};"]
     lines += ["", "enum {", *(f"    FUNCTION_{name}," for name in FUNCTIONS), "    FUNCTIONS", "};"]
     most = [max(len(getattr(f, what)) for f in FUNCTIONS.values()) for what in ("arguments", "results")]
     lines += ["", f"enum {{ MOST_ARGUMENTS = {most[0]}, MOST_RESULTS = {most[1]} }};"]
@@ -620,7 +658,7 @@ def _result(signature: Signature, result: Result) -> str:
 
 def _length_in_c(size: str) -> str:
     """A length in C, of the model `s->model`."""
-    names = {**SIZES, "nx": "NX", "nP": "NP", "nw": "NW", "nA": "NA", "nM": "NDISCRETE"}
+    names = {**SIZES, "nx": "NX", "nP": "NP", "nw": "NW", "nA": "NA", "nM": "NDISCRETE", "nstruck": "NSTRUCK"}
     return in_c(names.get(size, size), "s->model")
 
 
@@ -645,7 +683,9 @@ def page() -> str:
 
 def contract_number() -> int:
     """A number that changes with the contract: a descriptor is read by the runtime that it was written for."""
-    text = repr((FORM, SIZES, FUNCTIONS, TABLES, SOLVERS, STORES, _INDEX_BITS, SETTINGS, tuple(OPERATIONS)))
+    text = repr(
+        (FORM, SIZES, FUNCTIONS, TABLES, SOLVERS, RESTITUTIONS, STORES, _INDEX_BITS, SETTINGS, tuple(OPERATIONS))
+    )
     return zlib.crc32(re.sub(r"meaning='[^']*'|meaning=\"[^\"]*\"", "", text).encode())
 
 

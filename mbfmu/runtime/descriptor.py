@@ -40,7 +40,8 @@ def functions_of(equations: Equations, variables: Sequence[ScalarVariable]) -> d
 
 def names_of_functions(equations: Equations) -> tuple[str, ...]:
     """Names of the functions that `functions_of` gives."""
-    return (*contract.REQUIRED, *names_of_tangents(equations), *Enclosed.of(equations).functions)
+    points = ("impacts",) if equations.npoints else ()
+    return (*contract.REQUIRED, *names_of_tangents(equations), *Enclosed.of(equations).functions, *points)
 
 
 def exposed(variables: Sequence[ScalarVariable]) -> list[int]:
@@ -92,6 +93,7 @@ def sizes_of(equations: Equations, tables: Mapping[str, Sequence[Any]]) -> dict[
         **equations.sizes,
         "nfree": len(equations.free),
         "niteration_blocks": len(tables["iteration_starts"]) - 1,
+        "nimpulses": len(equations.impulse_speeds),
         "nquaternions": len(equations.quaternions),
         "nblocks": len(tables["block_starts"]) - 1,
         "nindicators": len(tables["indicators"]),
@@ -215,6 +217,12 @@ def tables_of(
         "endings": [int(ends) for ends in e.endings or (False,) * e.nh],
         "switch_names": switches,
         "held_names": held,
+        "point_names": [point.name for point in e.points],
+        "point_laws": [contract.RESTITUTIONS.index(point.restitution) for point in e.points],
+        "point_modes": [point.modes for point in e.points],
+        "point_sliding": [point.sliding for point in e.points],
+        "struck_speeds": e.struck_speeds,
+        "impulse_speeds": e.impulse_speeds,
         "delay_names": e.delay_names or tuple(f"delay {i}" for i in range(e.ndelays)),
         "fixed_delays": [int(fixed) for fixed in e.fixed_delays or (False,) * e.ndelays],
         "iteration_starts": list(itertools.accumulate(e.iteration_blocks, initial=0)),

@@ -14,6 +14,20 @@ from mbfmu.runtime.parts import Part
 
 
 @dataclasses.dataclass(frozen=True)
+class StruckPoint:
+    """A point at which speeds may jump, and which may stay closed: what tables say of it."""
+
+    name: str
+    #: One of `contract.RESTITUTIONS`.
+    restitution: str
+    #: Number of the held value that is 1 while it is closed; where it rubs, 1 while it sticks and the direction (3) in
+    #: which it slides follow.
+    modes: int
+    #: Its first row along the surfaces; -1: it does not rub.
+    sliding: int
+
+
+@dataclasses.dataclass(frozen=True)
 class Equations:
     """Equations of motion in numeric form; `docs/architecture/contract.md` defines every field and function.
 
@@ -80,6 +94,10 @@ class Equations:
     endings: tuple[bool, ...] = ()
     #: Per held value: a name for messages; without them they are numbered.
     held_names: tuple[str, ...] = ()
+    #: Points of `impacts`; for each of its rows the speed that is its impulse, and all speeds that are impulses.
+    points: tuple[StruckPoint, ...] = ()
+    struck_speeds: tuple[int, ...] = ()
+    impulse_speeds: tuple[int, ...] = ()
     #: Per delayed signal: a name for messages; and does its delay depend on parameters only?
     delay_names: tuple[str, ...] = ()
     fixed_delays: tuple[bool, ...] = ()
@@ -96,7 +114,8 @@ class Equations:
     nominals: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
-        for name in contract.REQUIRED:
+        names = (*contract.REQUIRED, *(("impacts",) if self.points else ()))
+        for name in names:
             signature, known = contract.FUNCTIONS[name], self.functions.get(name)
             if known is None:
                 raise ValueError(f"{self.name}: the function {name} is missing")
@@ -108,7 +127,7 @@ class Equations:
         sizes = self.sizes
         if sizes["nW"] < self.nw or (sizes["nW"] != self.nw and not self.sparsity):
             raise ValueError(f"{self.name}: dynamics has {sizes['nW']} equations for {self.nw} unknowns")
-        for name in contract.REQUIRED:
+        for name in names:
             arguments, results = contract.shape(name, sizes)
             function = self.functions[name]
             given = (
@@ -195,6 +214,9 @@ class Equations:
             "nposition_redundancies": self.position_redundancies,
             "nentries": len(self.sparsity),
             "njacobian": f["constraints"].numel_out(2),
+            "npoints": len(self.points),
+            "nsliding": len(self.struck_speeds) - len(self.points),
+            "nresponse": f["impacts"].numel_out(0) if self.points else 0,
             "explicit": int(self.explicit),
         }
 

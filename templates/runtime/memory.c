@@ -177,6 +177,36 @@ static void take_events(Area *area, Instance *s)
     events->x_event = take_doubles(area, (size_t)nx(s->model));
 }
 
+static void take_impacts(Area *area, Instance *s)
+{
+    Impacts *it = &s->impacts;
+    const Model *model = s->model;
+    size_t points = (size_t)npoints(model), rows = (size_t)nstruck(model), n = points ? (size_t)nw(model) : 0;
+    double **of_points[] = {&it->touching, &it->resting, &it->restitution, &it->slow, &it->fixed, &it->kinetic,
+                            &it->friction, &it->base, &it->nearing, &it->target, &it->works, &it->work};
+    double **of_rows[] = {&it->velocity, &it->rate, &it->wanted, &it->left, &it->f, &it->y, &it->unmoved, &it->u, &it->last,
+                          &it->middle, &it->sum};
+    double **of_speeds[] = {&it->load, &it->norms};
+    int **ints[] = {&it->takes_part, &it->held, &it->stuck, &it->slides};
+    for (size_t i = 0; i < sizeof of_points / sizeof *of_points; ++i) *of_points[i] = take_doubles(area, points);
+    for (size_t i = 0; i < sizeof of_rows / sizeof *of_rows; ++i) *of_rows[i] = take_doubles(area, rows);
+    for (size_t i = 0; i < sizeof of_speeds / sizeof *of_speeds; ++i)
+        *of_speeds[i] = take_doubles(area, n > rows ? n : rows);
+    for (size_t i = 0; i < sizeof ints / sizeof *ints; ++i) *ints[i] = take_ints(area, points);
+    it->along = take_doubles(area, 3 * points);
+    it->normal = take_doubles(area, (size_t)nsliding(model));
+    it->M = take_doubles(area, n * n);
+    it->factors = take_doubles(area, n * n);
+    it->pivots = take_ints(area, n);
+    it->V = take_doubles(area, points ? rows * (size_t)nv(model) : 0);
+    it->answers = take_doubles(area, n * rows);
+    it->across = take_doubles(area, rows * rows);
+    it->system = take_doubles(area, rows * rows);
+    it->balance = take_doubles(area, rows * rows);
+    it->places = take_ints(area, rows);
+    it->gives = take_ints(area, rows);
+}
+
 static void take_delays(Area *area, Instance *s)
 {
     Delays *delays = &s->delays;
@@ -300,6 +330,7 @@ INTERNAL void lay_out(Instance *s, Area *area)
     take_step(area, s);
     take_implicit_step(area, s);
     take_events(area, s);
+    take_impacts(area, s);
     take_bounds(area, s);
     take_delays(area, s);
     take_tangent(area, s);

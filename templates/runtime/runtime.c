@@ -22,6 +22,7 @@
 #include "evaluate.c"
 #include "iterate.c"
 #include "project.c"
+#include "impacts.c"
 #include "switches.c"
 #include "parts.c"
 #include "initialise.c"

@@ -325,6 +325,18 @@ typedef struct {
     double *m_start, *m_event, *m_before, *w_before, *held, *x_event;
 } Events;
 
+/* Points that are struck or stay closed (impacts.c). */
+typedef struct {
+    double *M, *V, *velocity, *rate, *normal, *touching, *resting, *restitution, *slow, *fixed, *kinetic; /* as given */
+    double *factors, *load, *norms, *answers, *across; /* of M; of all speeds to each impulse, and of all velocities */
+    int *pivots;
+    int *takes_part, *held, *stuck, *slides; /* of each point, while impulses are sought */
+    double *along, *friction;       /* directions in which points slide, and coefficients with which they do */
+    double *system, *balance, *wanted, *left, *f, *y; /* equations of points, impulses and velocities */
+    int *places, *gives;
+    double *unmoved, *base, *nearing, *target, *works, *u, *last, *middle, *sum, *work; /* of a problem; of an impact */
+} Impacts;
+
 /* Delayed signals (history.c). */
 typedef struct {
     double *history;                /* part of the state */
@@ -406,6 +418,7 @@ typedef struct {
     Search search;
     Bounds bounds;
     Events events;
+    Impacts impacts;
     Exchange exchange;
     Branches branches;
 

@@ -7,6 +7,7 @@
 
 #include "evaluate.h"
 #include "functions.h"
+#include "impacts.h"
 #include "iterate.h"
 #include "log.h"
 #include "optimize.h"
@@ -116,6 +117,10 @@ INTERNAL Outcome agree(Instance *s, double t, const double *x, double *m, double
                         s->events.x_event)
             || !finite_all(s->events.held, nheld(s->model)) || !finite_all(s->events.x_event, nx(s->model)))
             return NOT_FINITE;
+        if (npoints(s->model)) {
+            outcome = choose_modes(s, t, x, u, m, s->step.w, s->events.held);
+            if (outcome) return outcome;
+        }
         for (int i = 0; i < nheld(s->model); ++i)
             if (s->events.held[i] != held[i]) {
                 same = 0;
@@ -142,6 +147,11 @@ INTERNAL Outcome settle_events(Instance *s, double t, double *x, double *m, doub
     for (int round = 0; !outcome && round < ROUNDS; ++round) {
         outcome = agree(s, t, x, m, c);
         if (outcome) break;
+        int struck = 0;
+        if (npoints(s->model)) {
+            outcome = strike(s, t, x, inputs_at(s, t, x, m), m, s->step.w, s->events.x_event, &struck);
+            if (outcome) break;
+        }
         int moved = nx(s->model) && memcmp(x, s->events.x_event, (size_t)nx(s->model) * sizeof *x) != 0;
         int held = memcmp(m + nm(s->model), s->events.m_before + nm(s->model),
                           (size_t)nheld(s->model) * sizeof *m) != 0;

@@ -264,6 +264,182 @@ def test_fmus_of_both_versions_and_targets_agree_to_the_bit(tmp_path: pathlib.Pa
     assert len(ends) == 1
 
 
+# -- friction
+
+
+J = 0.4 * 0.1**2
+BALL = {**RIGID, "I": (J, J, J)}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("mu", "w"), [(0.1, 50.0), (0.5, 50.0), (0.5, 3.0), (0.0, 50.0)])
+def test_a_spinning_ball_bounces_as_in_closed_form(mu: float, w: float) -> None:
+    """It slides all the while that it is struck, or stops sliding: the impulse along the ground is the lesser one."""
+    e, fall, v = 0.6, 0.3, (1.0, 0.5)
+    model = Touching(Sphere(radius=0.1), {"mu_k": mu, "e": e}, **BALL, height=0.1 + fall, v=(*v, 0), w=(0, w, 0))
+    result = simulate(model, 0.4, tolerance=1e-10)
+    slip = np.array([v[0] - 0.1 * w, v[1]])
+    impulse = -slip / (1 + 0.1**2 / J)
+    most = mu * (1 + e) * math.sqrt(2 * G * fall)
+    impulse *= min(1.0, most / np.linalg.norm(impulse))
+    for i in (1, 2):
+        assert result[f"body.v_0[{i}]"][-1] == pytest.approx(v[i - 1] + impulse[i - 1], rel=1e-9)
+        assert result[f"contact.impulse_t[{i}]"][-1] == pytest.approx(impulse[i - 1], abs=1e-9)
+    turning = np.linalg.norm([result[f"body.w_a[{i}]"][-1] for i in (1, 2, 3)])
+    assert turning == pytest.approx(np.hypot(w - 0.1 * impulse[0] / J, 0.1 * impulse[1] / J), rel=1e-9)
+
+
+def test_a_ball_slides_until_it_rolls_on_a_slope() -> None:
+    """In space: friction turns with the sliding; then it rolls down with 5/7 of the acceleration, and is held."""
+    slope = 0.2
+    start = {"v": (2.0, 0.5, 0.0), "w": (3.0, -8.0, 5.0), "slope": slope, "height": 0.1}
+    result = simulate(Touching(Sphere(radius=0.1), {"mu_k": 0.3}, **BALL, **start), 2.0, tolerance=1e-9)
+    sticks, t, v = result["contact.sticks[1]"] > 0.5, result.time, result["body.v_0[1]"]
+    k = int(np.argmax(sticks))
+    assert 0 < t[k] < 1
+    assert sticks[k:].all()
+    np.testing.assert_allclose(np.diff(v[k:]) / np.diff(t[k:]), 5 / 7 * G * math.sin(slope), rtol=1e-6)
+    turning = np.sum([result[f"body.w_a[{i}]"] ** 2 for i in (1, 2, 3)], axis=0) - 5.0**2
+    np.testing.assert_allclose(np.hypot(v, result["body.v_0[2]"])[k:], 0.1 * np.sqrt(turning[k:]), rtol=1e-7)
+    np.testing.assert_allclose(result["contact.f_t[1]"][k + 1 :], 2 / 7 * G * math.sin(slope), rtol=1e-6)
+    sliding = result["contact.f_t[1]"][1 : k - 1]
+    np.testing.assert_allclose(sliding, 0.3 * G * math.cos(slope), rtol=1e-9)
+
+
+def test_static_friction_holds_more_than_sliding_friction() -> None:
+    """A block on a rail, pushed harder and harder: at mu_s it breaks away, and mu_k resists from there on."""
+
+    class Pushed(Assembly):
+        def __init__(self) -> None:
+            self.world = World(g=G, n=(0, 0, -1))
+            self.rail = Prismatic(useAxisFlange=True, s=Start(0.0, fixed=True), v=Start(0.0, fixed=True))
+            self.lift = Prismatic(n=(0, 0, 1), s=Start(0.1, fixed=True), v=Start(0.0, fixed=True))
+            self.body, self.ball, self.floor = Body(m=2.0, r_CM=(0, 0, 0)), Sphere(radius=0.1), Plane()
+            self.contact = RigidContact(geometry_a="ball", geometry_b="floor", mu_k=0.3, mu_s=0.5)
+            self.ramp, self.force = Ramp(height=20.0, duration=2.0), translational.Force()
+            self.connect(self.world.frame_b, self.rail.frame_a)
+            self.connect(self.rail.frame_b, self.lift.frame_a)
+            self.connect(self.lift.frame_b, self.body.frame_a)
+            self.connect(self.lift.frame_b, self.ball.frame_a)
+            self.connect(self.world.frame_b, self.floor.frame_a)
+            self.connect(self.ramp.y, self.force.f)
+            self.connect(self.force.flange, self.rail.axis)
+
+    breaks = 0.5 * 2 * G / 10
+    result = simulate(Pushed(), 2.0, tolerance=1e-9, interval=1e-3)
+    t, v = result.time, result["rail.v"]
+    assert np.abs(v[t < breaks - 2e-3]).max() < 1e-12
+    slid = t[-1] - breaks
+    assert v[-1] == pytest.approx((5 * slid**2 + 10 * breaks * slid - 0.3 * 2 * G * slid) / 2, rel=1e-6)
+
+
+class Rod(Assembly):
+    """A rod of 1 kg and 1 m above a floor, at an angle, with a speed along and against it; there is no weight.
+
+    Args:
+        angle: from the floor to the rod [rad].
+        law: parameters of the contact.
+        v: velocity of its centre [m/s].
+        g: acceleration of gravity [m/s2].
+    """
+
+    def __init__(self, angle: float, law, *, v, g: float = 0.0) -> None:
+        self.world = World(g=g, n=(0, 0, -1)) if g else World(gravityType="NoGravity")
+        c, s, inertia = math.cos(angle) / 2, math.sin(angle) / 2, 1 / 12
+        start = {"r_0": Start((0, 0, s + 1e-9), fixed=True), "v_0": Start(v, fixed=True)}
+        free = {"angles_fixed": True, "w_0_fixed": True}
+        self.body = Body(m=1.0, r_CM=(0, 0, 0), I_11=inertia, I_22=inertia, I_33=inertia, **start, **free)
+        self.tip, self.floor = Sphere(radius=1e-9, r=(-c, 0, -s)), Plane()
+        self.contact = RigidContact(geometry_a="tip", geometry_b="floor", **law)
+        self.connect(self.body.frame_a, self.tip.frame_a)
+        self.connect(self.world.frame_b, self.floor.frame_a)
+
+
+def routh(angle: float, mu: float, e: float, hypothesis: str, u: np.ndarray) -> np.ndarray:
+    """Impulses (along, normal) on the rod's tip by Routh's process, whose straight pieces are gone through one by one.
+
+    `u` is the velocity of the tip (along, normal).
+    """
+    r = -np.array([math.cos(angle), math.sin(angle)]) / 2
+    W = np.array([[1 + 12 * r[1] ** 2, -12 * r[0] * r[1]], [-12 * r[0] * r[1], 1 + 12 * r[0] ** 2]])
+    p, before, compressed, work = np.zeros(2), u[1], None, 0.0
+    while True:
+        sticking = -W[0, 1] / W[0, 0]
+        ratio = -mu * np.sign(u[0]) if abs(u[0]) > 1e-12 else float(np.clip(sticking, -mu, mu))
+        step = np.array([ratio, 1.0])
+        rate = W @ step
+        ends = [-u[0] / rate[0]] if u[0] * rate[0] < -1e-12 else []
+        if compressed is None:
+            ends.append(-u[1] / rate[1] if rate[1] > 0 else math.inf)
+        elif hypothesis == "Newton":
+            ends.append((-e * before - u[1]) / rate[1])
+        elif hypothesis == "Poisson":
+            ends.append((1 + e) * compressed[0] - p[1])
+        else:
+            left = compressed[1] * -(e**2) - (work - compressed[1])
+            ends.append((math.sqrt(u[1] ** 2 + 2 * rate[1] * left) - u[1]) / rate[1])
+        end = min(ends)
+        work += end * (u[1] + end * rate[1] / 2)
+        p, u = p + end * step, u + end * rate
+        if end == ends[-1]:
+            if compressed is not None:
+                return p
+            compressed = p[1], work
+        else:
+            u[0] = 0.0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("hypothesis", ["Newton", "Poisson", "Stronge"])
+@pytest.mark.parametrize(
+    ("degrees", "mu", "v"),
+    [(45, 0.3, 0.0), (45, 0.8, 0.0), (60, 0.4, 0.3), (60, 0.2, 0.5), (30, 1.0, -1.0)],
+    ids=["slides", "sticks", "stops", "turns round", "slides the other way"],
+)
+def test_a_rod_is_struck_as_routh_has_it(degrees: float, mu: float, v: float, hypothesis: str) -> None:
+    angle, e = math.radians(degrees), 0.5
+    result = simulate(Rod(angle, {"mu_k": mu, "e": e, "hypothesis": hypothesis}, v=(v, 0, -1.0)), 0.01, interval=1e-3)
+    along, normal = routh(angle, mu, e, hypothesis, np.array([v, -1.0]))
+    assert result["contact.impulse[1]"][-1] == pytest.approx(normal, rel=1e-8)
+    assert result["contact.impulse_t[1]"][-1] == pytest.approx(along, rel=1e-8)
+
+
+def energy(result) -> np.ndarray:
+    """Kinetic energy of the rod [J]."""
+    v = [result[f"body.v_0[{i}]"] for i in (1, 3)]
+    return (v[0] ** 2 + v[1] ** 2 + result["body.w_a[2]"] ** 2 / 12) / 2
+
+
+def test_no_impact_gains_energy() -> None:
+    """After Newton's hypothesis this rod would: it turns round, and pushes itself off."""
+    angle, law = math.radians(60), {"mu_k": 0.4, "e": 1.0}
+    along, normal = routh(angle, 0.4, 1.0, "Newton", np.array([1.2, -1.0]))
+    r = -np.array([math.cos(angle), math.sin(angle)]) / 2
+    v, w = np.array([1.2 + along, -1.0 + normal]), 12 * (r[1] * along - r[0] * normal)
+    assert (v @ v + w**2 / 12) / 2 > 1.05 * (1.2**2 + 1) / 2
+    kept = energy(simulate(Rod(angle, law, v=(1.2, 0, -1.0)), 0.01, interval=1e-3))
+    assert kept[-1] == pytest.approx(kept[0], rel=1e-6)
+    assert kept[-1] <= kept[0]
+
+
+@pytest.mark.slow
+def test_a_block_on_a_slope_sticks_without_creep() -> None:
+    """On four corners, three of which say where it is; then it slides where friction is less than the slope."""
+    slope, box = math.radians(20), {"length": 0.2, "height": 0.1}
+    start = {"I": (0.01, 0.01, 0.01), "height": 0.05, "slope": slope}
+    held = simulate(Touching(Box(**box), {"mu_k": 0.4}, **RIGID, **start), 100.0, tolerance=1e-8)
+    assert abs(held["body.r_0[1]"][-1]) < 1e-10
+    slides = simulate(Touching(Box(**box), {"mu_k": 0.3}, **RIGID, **start), 1.0, tolerance=1e-8)
+    assert slides["body.v_0[1]"][-1] == pytest.approx(G * (math.sin(slope) - 0.3 * math.cos(slope)), rel=1e-8)
+
+
+def test_a_rod_that_wedges_itself_ends_the_run() -> None:
+    """Painleve: beyond mu = 4/3 a slender rod that slides into the floor has no motion at some angles."""
+    with pytest.raises(InitializationError, match=r"contact slides where friction wedges it at time 0: .* mu_k = 1.5"):
+        simulate(Rod(math.radians(60), {"mu_k": 1.5}, v=(-1.0, 0, 0), g=G), 0.1)
+    simulate(Rod(math.radians(60), {"mu_k": 1.3}, v=(-1.0, 0, 0), g=G), 0.01)
+
+
 # -- where it cannot go on, and wrong inputs
 
 
@@ -299,7 +475,7 @@ class Own(Component):
     x = Variable(t.Real, "No impulse")
 
     def equations(self) -> None:
-        self.impact("x", velocity=0.0, restitution=0.0, touching=0.0, slow=0.0)
+        self.impact("x", velocity=0.0, touching=0.0, slow=0.0)
 
 
 def of_own() -> Assembly:
@@ -318,6 +494,18 @@ def of_own() -> Assembly:
         (
             prescribed,
             r"floor: impulse moves nothing: what would be struck is prescribed on both sides; let forces move",
+        ),
+        (
+            lambda: Touching(Sphere(radius=0.1), {"mu_s": 1.0}, **RIGID, height=1.0),
+            r"RigidContact.mu_s: has no effect without friction; give mu_k, too",
+        ),
+        (
+            lambda: Touching(Sphere(radius=0.1), {"mu_k": 0.5, "mu_s": 0.4}, **RIGID, height=1.0),
+            r"RigidContact.mu_s = 0.4: static friction is at least sliding friction, mu_k = 0.5",
+        ),
+        (
+            lambda: Touching(Sphere(radius=0.1), {"hypothesis": "Moreau"}, **RIGID, height=1.0),
+            r"hypothesis = 'Moreau'",
         ),
         (of_own, r"own: impact\('x', ...\) needs a declared Impulse 'x'"),
     ],

@@ -1,94 +1,119 @@
-"""Impacts: jumps of all speeds by which momentum is kept, with impulses that push and never pull."""
+"""Impacts: jumps of all speeds by which momentum is kept, with impulses that push and never pull, and friction."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping
-from types import MappingProxyType
+from collections.abc import Iterator
 
 import casadi as ca
 
 from mbfmu.dynamics.columns import elements, stacked
 from mbfmu.dynamics.expressions.formulation import Formulation
+from mbfmu.dynamics.reading.events import Impact
 from mbfmu.dynamics.solving.dense import Direct
-from mbfmu.dynamics.structure.elimination import solve
 from mbfmu.dynamics.structure.unknowns import Own
 from mbfmu.errors import ModelError
 from mbfmu.messages import heading
 from mbfmu.modeling.declarations import Impulse
+from mbfmu.runtime.contract import FUNCTIONS
+from mbfmu.runtime.equations import StruckPoint
 
-#: What struck points give way by, relative to what they move: points that say the same share an impulse.
-GIVING = 1e-14
-#: What counts as 0 beside the greatest impulse and velocity: more than points that give way differ by.
-NOTHING = 1e-11
+#: Results of `impacts` that a component gives for each point, in their order.
+_OF_POINTS = ("touching", "resting", "restitution", "slow", "mu_s", "mu_k")
 
 
 @dataclasses.dataclass(frozen=True)
 class Impacts:
-    """What happens to speeds in a round of an event, and which points are struck in the next one.
+    """What the runtime needs to know of points that are struck, or stay closed (templates/runtime/impacts.c).
 
     Over an instant, finite forces and the products of speeds in A w = b have no effect: what is left of it is
-    A [jumps; impulses] = 0, but for the impulses at the points that are struck. Which these are is a linear
-    complementarity problem. It is solved by principal pivoting with the least index first (Murty, Linear Algebra and
-    its Applications 7 (1974), 65-108), a pivot in each round; speeds jump in the round that has none left.
+    A [jumps; impulses] = 0, but for the impulses at the points that are struck. The runtime solves it for all of them,
+    and then knows what their impulses, and their forces, do to all others.
     """
 
-    #: What is added to the speeds.
-    jumps: ca.SX
-    #: What held values that say which points are struck become.
-    struck: Mapping[Own, ca.SX]
+    #: Results of `impacts` in mbfmu/runtime/contract.py; none where there are no points.
+    results: tuple[ca.SX, ...] = ()
+    points: tuple[StruckPoint, ...] = ()
+    #: Numbers of the speeds that are impulses: of each row, and all of them.
+    struck_speeds: tuple[int, ...] = ()
+    impulse_speeds: tuple[int, ...] = ()
 
     @classmethod
-    def of(cls, formulation: Formulation, w: ca.SX, m_before: ca.SX) -> Impacts:
-        """Ask all components; `m_before` are discrete states before the round.
+    def of(cls, formulation: Formulation, w: ca.SX) -> Impacts:
+        """Ask all components.
 
         Raises:
-            ModelError: a velocity depends on accelerations, or constraints follow from others in a way that changes.
+            ModelError: a velocity depends on accelerations, constraints follow from others in a way that changes, or an
+                impulse moves nothing.
         """
         values, vectors, resolved = formulation.values, formulation.vectors, formulation.resolved
         impacts = [(path, impact) for path, b in values.behaviours.items() for impact in b.impacts]
-        nv = vectors.v.numel()
         if not impacts:
-            return cls(ca.SX.zeros(nv), MappingProxyType({}))
+            return cls()
         if formulation.constraints.choice.redundancies:
             raise ModelError(
                 f"{heading(impacts[0][0])}impacts need constraints that are independent; which of this model's follow "
                 "from others depends on the position: replace joints such that none does, or take a contact that gives "
                 "way"
             )
-        parts = [resolved(values.locals(path, impact.parts)) for path, impact in impacts]
-        velocity, restitution, touching, slow = (stacked(column) for column in zip(*parts, strict=True))
-        for (path, _), (own, *_) in zip(impacts, parts, strict=True):
-            if ca.depends_on(own, ca.vertcat(w, values.iterated)):
+        given = [
+            dict(zip(impact.given, resolved(values.locals(path, impact.parts)), strict=True))
+            for path, impact in impacts
+        ]
+        for (path, _), parts in zip(impacts, given, strict=True):
+            known = ca.vertcat(parts["velocity"], parts["sliding"])
+            if ca.depends_on(known, ca.vertcat(w, values.iterated)):
                 raise ModelError(
                     f"{heading(path)}the velocity of an impact depends on accelerations or a loop that is not linear; "
                     "give one of positions and speeds"
                 )
+
+        def column(*names: str) -> ca.SX:
+            return stacked(parts[name] for name in names for parts in given)
+
+        velocity = column("velocity", "sliding")
+        V, A = ca.jacobian(velocity, vectors.v), ca.SX(Direct.of(formulation).A)
         place = {speed.element_hash(): i for i, speed in enumerate(elements(vectors.v))}
-        rows = [
-            place[speed.element_hash()]
-            for path, impact in impacts
-            for (speed,) in [resolved([values.variable(path, impact.name)])]
-            for speed in elements(speed)
-        ]
-        moved = _responses(formulation, rows, [place[s.element_hash()] for s in _impulses(formulation)])
-        across = ca.jacobian(velocity, vectors.v) @ moved
-        owners = [(path, impact.name) for path, impact in impacts for _ in range(impact.struck.size)]
+
+        def rows(path: str, name: str) -> Iterator[int]:
+            (speed,) = resolved([values.variable(path, name)])
+            yield from (place[element.element_hash()] for element in elements(speed))
+
+        along = [row for path, impact in impacts for row in rows(path, impact.name)]
+        across = [row for path, impact in impacts if impact.friction for row in rows(path, impact.friction)]
+        owners = [(path, impact.name) for path, impact in impacts for _ in range(impact.count)]
+        impulses = tuple(place[speed.element_hash()] for speed in _impulses(formulation))
+        loads = A[[i for i in range(A.size1()) if i not in set(impulses)], :]
         for i, (path, name) in enumerate(owners):
-            if across[i, i].is_zero():
+            if not V[i, :].nnz() or not ca.sparsify(loads[:, along[i]]).nnz():
                 raise ModelError(
                     f"{heading(path)}{name} moves nothing: what would be struck is prescribed on both sides; let "
                     "forces move one of them"
                 )
-        before = stacked(values.unknowns.held[Own(path, impact.struck)] for path, impact in impacts)
-        before = ca.substitute(before, vectors.m, m_before)
-        problem = _Complementarity(across, velocity, restitution * velocity, touching, slow, before)
-        done, impulses, following = problem.round()
-        struck, at = {}, 0
-        for path, impact in impacts:
-            struck[Own(path, impact.struck)] = following[at : at + impact.struck.size]
-            at += impact.struck.size
-        return cls(ca.if_else(done, moved @ impulses, ca.SX.zeros(nv)), struck)
+        results = {
+            "M": A,
+            "V": V,
+            "velocity": velocity,
+            "rate": column("rate", "sliding_rate"),
+            "normal": column("normal"),
+            **{name: column(name) for name in _OF_POINTS},
+        }
+        modes = [elements(values.unknowns.held[Own(path, impact.modes)]) for path, impact in impacts]
+        held = {mode.element_hash(): i for i, mode in enumerate(elements(stacked(values.unknowns.held.values())))}
+        points = tuple(_points(impacts, [[held[mode.element_hash()] for mode in one] for one in modes]))
+        ordered = tuple(results[result.name] for result in FUNCTIONS["impacts"].results)
+        return cls(ordered, points, (*along, *across), impulses)
+
+
+def _points(impacts: list[tuple[str, Impact]], modes: list[list[int]]) -> Iterator[StruckPoint]:
+    """What tables say of each point, in the order of rows; `modes` are numbers of held values, for each impact."""
+    sliding = sum(impact.count for _, impact in impacts)
+    for (path, impact), held in zip(impacts, modes, strict=True):
+        for i in range(impact.count):
+            name = path if impact.count == 1 else f"{path} (point {i + 1})"
+            rubs = impact.friction is not None
+            yield StruckPoint(name, impact.restitution, held[i * impact.modes_of_each], sliding if rubs else -1)
+            sliding += 3 * rubs
 
 
 def _impulses(formulation: Formulation) -> Iterator[ca.SX]:
@@ -100,66 +125,6 @@ def _impulses(formulation: Formulation) -> Iterator[ca.SX]:
             leaf = declaration.leaf(component) if isinstance(declaration, Impulse) else None
             if leaf is not None:
                 yield from elements(v[Own(path, leaf)])
-
-
-def _responses(formulation: Formulation, rows: list[int], impulses: list[int]) -> ca.SX:
-    """By what all speeds jump under an impulse of 1 at each point, whose number among the speeds is given: a column
-    each."""
-    A = ca.SX(Direct.of(formulation).A)
-    count = A.size1()
-    kept = ca.vertcat(*(_unit(i, count).T if i in set(impulses) else A[i, :] for i in range(count)))
-    columns = []
-    for row in rows:
-        given = _unit(row, count)
-        first = solve(kept, given)
-        columns.append(first + solve(kept, given - kept @ first))  # Gram and Schmidt's elimination, refined once
-    return ca.horzcat(*columns)[: formulation.vectors.v.numel(), :]
-
-
-def _unit(i: int, count: int) -> ca.SX:
-    column = ca.SX(count, 1)
-    column[i] = 1
-    return column
-
-
-@dataclasses.dataclass(frozen=True)
-class _Complementarity:
-    """Impulses >= 0 and velocities after + restitution * velocities before >= 0, one of which is 0, of what touches."""
-
-    #: By what velocities jump under an impulse of 1 at each point.
-    across: ca.SX
-    velocity: ca.SX
-    rebound: ca.SX
-    touching: ca.SX
-    slow: ca.SX
-    #: Points that are taken to be struck.
-    before: ca.SX
-
-    def round(self) -> tuple[ca.SX, ca.SX, ca.SX]:
-        """Is it solved; impulses; points that are struck in the next round, none once it is solved."""
-        count = self.velocity.numel()
-        missing = -(self.velocity + self.rebound)
-        touching = [one > 0.5 for one in elements(self.touching)]
-        struck = [ca.logic_and(one > 0.5, touch) for one, touch in zip(elements(self.before), touching, strict=True)]
-        giving = GIVING * ca.trace(self.across) / count
-        rows = [
-            ca.if_else(is_struck, self.across[i, :] + giving * _unit(i, count).T, _unit(i, count).T)
-            for i, is_struck in enumerate(struck)
-        ]
-        right = ca.vertcat(*(ca.if_else(s, one, 0) for s, one in zip(struck, elements(missing), strict=True)))
-        impulses = ca.solve(ca.vertcat(*rows), right)
-        left = self.across @ impulses - missing
-        pull = NOTHING * ca.mmax(ca.fabs(impulses))
-        fast = NOTHING * ca.mmax(
-            ca.vertcat(*(ca.if_else(s, ca.fabs(u), 0) for s, u in zip(touching, elements(missing), strict=True)))
-        )
-        done, following = ca.SX(1), []
-        for i, is_struck in enumerate(struck):
-            wrong = ca.if_else(is_struck, impulses[i] < -pull, left[i] < -self.slow[i] - fast)
-            turns = ca.logic_and(done, ca.logic_and(touching[i], wrong))
-            following.append(ca.if_else(turns, 1 - is_struck, is_struck))
-            done = ca.logic_and(done, ca.logic_not(turns))
-        return done, impulses, ca.if_else(done, ca.SX.zeros(count), ca.vertcat(*following))
 
 
 __all__ = ["Impacts"]

@@ -7,7 +7,6 @@ import dataclasses
 import casadi as ca
 
 from mbfmu.dynamics.columns import elements, stacked
-from mbfmu.dynamics.events.impacts import Impacts
 from mbfmu.dynamics.expressions.formulation import Formulation
 from mbfmu.dynamics.expressions.starts import Starts
 from mbfmu.dynamics.expressions.values import Values
@@ -52,7 +51,6 @@ class Updates:
             for path, behaviour in values.behaviours.items()
             if behaviour.before
         }
-        impacts = Impacts.of(formulation, w, m_before)
         start, held, names = [], [], []
         states = elements(vectors.x)
         place = {state.element_hash(): i for i, state in enumerate(states)}
@@ -70,9 +68,7 @@ class Updates:
                 symbol = values.unknowns.held[Own(path, kept.leaf)]
                 if isinstance(kept.leaf, leaves.Pre):
                     _check_discrete(path, before[path][kept.leaf.index], vectors, w)
-                rule = impacts.struck.get(Own(path, kept.leaf))
-                if rule is None:
-                    (rule,) = resolved(values.locals(path, [kept.rule], earlier))
+                (rule,) = resolved(values.locals(path, [kept.rule], earlier))
                 held.append(rule)
                 names += [joined(path, kept.leaf)] * rule.numel()
                 start.append(_start(values, formulation.starts, path, kept.start, symbol))
@@ -89,9 +85,6 @@ class Updates:
                 for element, new in zip(wanted, given, strict=True):
                     at = place[element.element_hash()]
                     states[at] = ca.if_else(active, new, states[at])
-        for element, jump in zip(elements(vectors.v), elements(impacts.jumps), strict=True):
-            if not jump.is_zero():
-                states[place[element.element_hash()]] += jump
         columns = formulation.parameters.resolve([stacked(start)])
         return cls(columns[0], stacked(held), stacked(states), m_before, w_before, tuple(names))
 

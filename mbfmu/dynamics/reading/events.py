@@ -9,7 +9,7 @@ as it was before, and the number of samples taken, are held values, too.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 import casadi as ca
@@ -19,9 +19,12 @@ from mbfmu.errors import ModelError
 from mbfmu.modeling import leaves
 from mbfmu.modeling.declarations import DiscreteState, Impulse, Variable
 from mbfmu.modeling.truths import is_truth
+from mbfmu.runtime.contract import RESTITUTIONS
 
 #: Samples from 0 s to the first: with more, the instants of neighbours would be the same numbers.
 MOST_INTERVALS = 1e12
+#: Modes of a point: is it closed; with friction also does it stick, and the direction (3) in which it slides.
+MODES, MODES_OF_FRICTION = 1, 5
 
 
 @dataclasses.dataclass(frozen=True)
@@ -70,14 +73,49 @@ class Reset:
 
 
 @dataclasses.dataclass(frozen=True)
+class Modes:
+    """What points do, as the runtime finds it at events.
+
+    Attributes:
+        closed: 1 while a point is kept closed, for each.
+        sticks: 1 while a closed point sticks, for each; empty without friction.
+        direction: in which a point slides, or begins to: unit vectors, three elements each; empty without friction.
+    """
+
+    closed: ca.SX
+    sticks: ca.SX
+    direction: ca.SX
+
+
+@dataclasses.dataclass(frozen=True)
 class Impact:
     """Points at which speeds may jump, a row each, by the name of the impulses that let them."""
 
     name: str
-    #: What the equations give: velocity, restitution, what touches, below which speed nothing is struck.
-    parts: tuple[ca.SX, ...]
-    #: 1 for those that are struck, as far as that is found.
-    struck: leaves.Held
+    #: Name of the impulses of friction; None: there is none.
+    friction: str | None
+    #: One of `contract.RESTITUTIONS`.
+    restitution: str
+    #: What the equations give, by the names of results of `impacts` in mbfmu/runtime/contract.py; `sliding`,
+    #: `sliding_rate` and `normal` have three elements for each point that rubs, or none.
+    given: Mapping[str, ca.SX]
+    #: Modes of each point, as the runtime finds them: as many as `modes_of_each`, one point after the other.
+    modes: leaves.Held
+
+    @property
+    def count(self) -> int:
+        """How many points."""
+        return int(self.given["velocity"].numel())
+
+    @property
+    def modes_of_each(self) -> int:
+        """Is it closed; with friction does it stick, and the direction (3) in which it slides."""
+        return MODES if self.friction is None else MODES_OF_FRICTION
+
+    @property
+    def parts(self) -> tuple[ca.SX, ...]:
+        """All that the equations give."""
+        return tuple(self.given.values())
 
 
 class Noted(Protocol):
@@ -188,11 +226,12 @@ class Clauses:
         """A discrete state gets a value at an event; of several events at one instant the first one counts."""
         self._given.setdefault(leaf, []).append((active, value))
 
-    def strike(self, name: str, parts: tuple[ca.SX, ...]) -> None:
-        """Impulses jump; what is struck is found at the event (mbfmu.dynamics.events.impacts)."""
-        struck = leaves.Held(len(self._held), parts[0].numel())
-        self.held(ca.SX.zeros(struck.size), lambda before: before)
-        self.impacts.append(Impact(name, parts, struck))
+    def modes(self, count: int, each: int) -> tuple[leaves.Held, Modes]:
+        """What points do, which the runtime finds at events (templates/runtime/impacts.c): `each` values for each."""
+        leaf = leaves.Held(len(self._held), each * count)
+        table = ca.reshape(self.held(ca.SX.zeros(leaf.size), lambda before: before), each, count)
+        closed, none = table[0, :].T, ca.SX(0, 1)
+        return leaf, Modes(closed, *((none, none) if each == MODES else (table[1, :].T, ca.vec(table[2:, :]))))
 
     def finished(self, elsewhere: ca.SX) -> tuple[HeldValue, ...]:
         """All that is held. `elsewhere` is all that the equations say beside events: what is read there of the values
@@ -336,35 +375,103 @@ class Events:
                 raise ModelError(f"{self._notes.where}: reinit(..., {name}=...) needs a declared variable {name!r}")
             self._clauses.resets.append(Reset(active, name, self._notes.column(value, name)))
 
-    def impact(self, impulse: str, *, velocity: Any, restitution: Any, touching: Any, slow: Any) -> None:
+    def impact(
+        self,
+        impulse: str,
+        *,
+        velocity: Any,
+        touching: Any,
+        slow: Any,
+        restitution: Any = 0.0,
+        hypothesis: str = "Newton",
+        rate: Any = 0.0,
+        resting: Any = 0.0,
+        friction: str | None = None,
+        sliding: Any = None,
+        sliding_rate: Any = None,
+        normal: Any = None,
+        mu_s: Any = 0.0,
+        mu_k: Any = 0.0,
+    ) -> Modes:
         """Let a declared Impulse jump at events, and all speeds of the model with it, as momentum is kept.
 
-        In each row, while `touching` is 1: the jump is not negative, nor is velocity after + restitution * velocity
-        before, and one of them is 0 (Newton's hypothesis; Pfeiffer and Glocker, Multibody Dynamics with Unilateral
-        Contacts, 1996, chapter 8). Rows that touch at the same event are solved together.
+        In each row, while `touching` is 1, what approaches is struck: the jump is not negative, nor does it pull. Under
+        Newton's hypothesis a row parts with `restitution` times the velocity with which it approached; under Poisson's
+        it gets as much of the impulse of compression again; under Stronge's, restitution**2 of its work. Rows that
+        touch at the same event are solved together (Pfeiffer and Glocker, Multibody Dynamics with Unilateral Contacts,
+        1996, chapter 8). With friction the impulse along the surfaces follows Coulomb's law all the while that the
+        normal one grows, through sliding, sticking and sliding back (Stronge, Impact Mechanics, 2000; Uchida, Sherman
+        and Delp, Proc. R. Soc. A 471 (2015) 20140859).
+
+        Where `resting` is 1 a row does not approach, and may stay closed: the runtime finds which of these rows press
+        each other, which of them stick, and in which direction others slide, such that no force pulls and friction is
+        within its cone. The equations say by `effort` what follows from these modes for the derivatives of the
+        impulses.
 
         Args:
             impulse: name of the Impulse, whose derivative is a force of the equations, positive where it separates.
             velocity: velocity along that force, positive where bodies part [m/s, rad/s]; in positions and speeds.
-            restitution: coefficient of restitution, 0 to 1, which may depend on the velocity before.
             touching: 1 where a row may be struck, else 0.
             slow: speed below which nothing is struck [m/s, rad/s].
+            restitution: coefficient of restitution, 0 to 1, which may depend on the velocity before.
+            hypothesis: what it says: "Newton", "Poisson" or "Stronge".
+            rate: how the velocity grows [m/s2, rad/s2]: 0 while a row stays closed, positive where it opens.
+            resting: 1 where a row may stay closed, else 0.
+            friction: name of the Impulse along the surfaces, three elements for each row, resolved in world frame.
+            sliding: velocity with which they slide [m/s], three elements each, across the normals.
+            sliding_rate: how that grows [m/s2], 0 while they stick.
+            normal: unit vectors along the impulses, three elements each.
+            mu_s: coefficient of static friction, up to which they stick.
+            mu_k: coefficient of sliding friction.
+
+        Returns:
+            What is closed, sticks and slides; arguments may be functions of it.
         """
-        declaration = self._notes.component.declarations.get(impulse)
+        notes = self._notes
+        if hypothesis not in RESTITUTIONS:
+            raise ModelError(
+                f"{notes.where}: impact(..., hypothesis={hypothesis!r}): expected one of {', '.join(RESTITUTIONS)}"
+            )
+        size = self._impulse(impulse)
+        if friction is not None and self._impulse(friction) != 3 * size:
+            raise ModelError(
+                f"{notes.where}: impact(..., friction={friction!r}): it needs {3 * size} elements, three for each of "
+                f"{impulse}"
+            )
+        leaf, modes = self._clauses.modes(size, MODES if friction is None else MODES_OF_FRICTION)
+        along = 0 if friction is None else 3 * size
+        columns: dict[str, tuple[Any, int]] = {
+            "velocity": (velocity, size),
+            "rate": (rate, size),
+            "touching": (touching, size),
+            "resting": (resting, size),
+            "restitution": (restitution, size),
+            "slow": (slow, size),
+            "mu_s": (mu_s, size),
+            "mu_k": (mu_k, size),
+            "sliding": (sliding, along),
+            "sliding_rate": (sliding_rate, along),
+            "normal": (normal, along),
+        }
+        given = {}
+        for name, (value, count) in columns.items():
+            value = value(modes) if _is_function(value) else value
+            part = notes.column(value, f"the {name} of an impact") if count else ca.SX(0, 1)
+            if part.numel() not in (1, count) and count:
+                raise ModelError(
+                    f"{notes.where}: the {name} of an impact has {part.numel()} elements, {impulse} has {size}"
+                )
+            given[name] = part if part.numel() == count else ca.repmat(part, count, 1)
+        self._clauses.impacts.append(Impact(impulse, friction, hypothesis, given, leaf))
+        return modes
+
+    def _impulse(self, name: str) -> int:
+        """How many elements a declared Impulse has."""
+        declaration = self._notes.component.declarations.get(name)
         leaf = declaration.leaf(self._notes.component) if isinstance(declaration, Impulse) else None
         if not isinstance(leaf, leaves.Speed):
-            raise ModelError(f"{self._notes.where}: impact({impulse!r}, ...) needs a declared Impulse {impulse!r}")
-        given = {"velocity": velocity, "restitution": restitution, "touching": touching, "slow": slow}
-        parts = []
-        for name, value in given.items():
-            part = self._notes.column(value, f"the {name} of an impact")
-            if part.numel() not in (1, leaf.size):
-                raise ModelError(
-                    f"{self._notes.where}: the {name} of an impact has {part.numel()} elements, {impulse} has "
-                    f"{leaf.size}"
-                )
-            parts.append(part if part.numel() == leaf.size else ca.repmat(part, leaf.size, 1))
-        self._clauses.strike(impulse, tuple(parts))
+            raise ModelError(f"{self._notes.where}: impact({name!r}, ...) needs a declared Impulse {name!r}")
+        return leaf.size
 
     def terminate(self, *events: Any, message: str) -> None:
         """End the run, as it should, at any of some events; `message` stands in the log."""

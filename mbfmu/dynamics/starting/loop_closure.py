@@ -18,6 +18,7 @@ import scipy
 from mbfmu.dynamics.columns import elements, stacked, which_depend
 from mbfmu.dynamics.equations import Stages, equations
 from mbfmu.dynamics.events.delays import Delays
+from mbfmu.dynamics.events.impacts import Impacts
 from mbfmu.dynamics.events.updates import Updates
 from mbfmu.dynamics.events.watched import Watched
 from mbfmu.dynamics.expressions.constraints import Choice
@@ -71,6 +72,7 @@ class Assembled:
             Watched.of(found).of_the_clock(),
             Updates.of(found, at_rest.w).unchanged(vectors),
             Delays.unknown(found.values),
+            Impacts(),
         )
         record = equations(assembly, found, stages, ca.SX.zeros(vectors.x.numel()), ca.SX(0, 1))
         try:

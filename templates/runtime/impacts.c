@@ -1,0 +1,567 @@
+/* Impacts and closed points: impulses, or forces, that push and never pull, with Coulomb's friction.
+
+   Over an instant, A w = b says A [jumps of speeds; impulses of constraints] = 0 but in the rows of impulses, whose
+   values are given. So its factors tell how all speeds answer to an impulse of 1 at each point, and with velocities
+   V v of points how all velocities do: `across`. Forces of closed points do the same to the rates of these velocities.
+
+   Impulses f >= 0 of points, velocities y = free + across f >= 0, one of them 0 at each, with friction in its cone, are
+   found by principal pivoting, the least index first (Murty, Linear Algebra and its Applications 7 (1974), 65-108): a
+   point is free or held along its normal, and sticks or slides in a direction along its surface. Where no order of
+   pivots ends, there is no solution, or none that is found. Points give way a little, so that those that say the same
+   share what there is.
+
+   An impact goes on as normal impulses grow (Routh; Stronge, Impact Mechanics, 2000): a point slides in the direction in
+   which it does, until it stops, and then sticks or slides elsewhere. So what is solved for is taken up to where some
+   point stops or has turned, and is solved for again (Uchida, Sherman and Delp, Proc. R. Soc. A 471 (2015) 20140859).
+
+   Vectors of points have three elements for each, also where nothing rubs. */
+
+#include "impacts.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "evaluate.h"
+#include "functions.h"
+#include "linear.h"
+#include "log.h"
+#include "optimize.h"
+#include "vectors.h"
+
+SMALL
+
+/* What points give way by, relative to what they move, before that is taken back; what counts as 0 beside the greatest impulse and velocity: more
+   than points that give way differ by. */
+#define GIVES 1e-8
+#define NOTHING 1e-11
+/* Forces that are none [N], and rates at which points at rest do not come nearer [m/s2]. */
+#define PRESSING 1e-12
+#define NEARING 1e-9
+/* Part of the greatest friction by which it may be exceeded. */
+#define WITHIN 1e-9
+/* A point slides where it is faster than so many times the speed below which nothing is struck. */
+#define AT_REST 4
+/* Directions of points that begin to slide are right to this; by how much others turn in a part of an impact. */
+#define DIRECTED 1e-13
+#define TURN 5e-3
+/* A direction that is held for a point that slides is given up where the point has turned away from it: its cosine. */
+#define TURNED 0.9
+/* By how much directions differ that are the same but for rounding. */
+#define SAME 1e-6
+/* Energy that an impact may gain, as a part of what flows. */
+#define GAINED 1e-12
+
+/* What is solved for: see above. */
+typedef struct {
+    const double *free;             /* [nstruck] y without impulses */
+    const double *least;            /* [npoints] impulses that there are in any case */
+    const int *touching;            /* [npoints] points that take part */
+    double pull;                    /* what is less is no impulse */
+    double scale;                   /* velocities beside which others are nothing */
+    const double *slow;             /* [npoints] velocities with which points do not approach */
+    int forces;                     /* it is forces that are sought: what is held presses */
+} Problem;
+
+static int rubs(const Instance *s, int point) { return s->tables->point_sliding[point]; }
+
+static double dot3(const double *a, const double *b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
+
+static double norm3(const double *a) { return sqrt(dot3(a, a)); }
+
+/* How velocities answer to impulses. */
+static Outcome find_answers(Instance *s)
+{
+    Impacts *it = &s->impacts;
+    const Tables *tables = s->tables;
+    int n = nw(s->model), speeds = nv(s->model), rows = nstruck(s->model);
+    for (int k = 0; k < nimpulses(s->model); ++k) {
+        int row = tables->impulse_speeds[k];
+        for (int j = 0; j < n; ++j) it->M[row + (size_t)j * n] = j == row;
+    }
+    COPY(it->factors, it->M, n * n);
+    if (lu_factorise(n, it->factors, it->pivots, it->norms) < n) {
+        because(s, "speeds after an impact do not follow from those before: some motion has no mass");
+        return SINGULAR;
+    }
+    for (int k = 0; k < rows; ++k) {
+        double *answer = it->answers + (size_t)k * n;
+        for (int i = 0; i < n; ++i) answer[i] = i == tables->struck_speeds[k];
+        lu_substitute(n, it->factors, it->pivots, answer);
+        for (int i = 0; i < n; ++i) it->load[i] = i == tables->struck_speeds[k]; /* refined once */
+        for (int j = 0; j < n; ++j)
+            for (int i = 0; i < n; ++i) it->load[i] -= it->M[i + (size_t)j * n] * answer[j];
+        lu_substitute(n, it->factors, it->pivots, it->load);
+        for (int i = 0; i < n; ++i) answer[i] += it->load[i];
+        for (int r = 0; r < rows; ++r) {
+            double sum = 0;
+            for (int j = 0; j < speeds; ++j) sum += it->V[r + (size_t)j * rows] * answer[j];
+            it->across[r + (size_t)k * rows] = sum;
+        }
+    }
+    return finite_all(it->across, rows * rows) ? DONE : NOT_FINITE;
+}
+
+static Outcome look_at_points(Instance *s, double t, const double *x, const double *u, const double *m, const double *w)
+{
+    Impacts *it = &s->impacts;
+    if (eval_impacts(s, t, x, u, m, w, it->M, it->V, it->velocity, it->rate, it->normal, it->touching, it->resting,
+                     it->restitution, it->slow, it->fixed, it->kinetic)
+        || !finite_all(it->velocity, nstruck(s->model)) || !finite_all(it->rate, nstruck(s->model)))
+        return NOT_FINITE;
+    return DONE;
+}
+
+/* Solve the equations of points as they are held, stick and slide for impulses f, and see what they make of y. */
+static int solve_as_held(Instance *s, const Problem *p, double *f)
+{
+    enum { ROUNDS = 2 };
+    Impacts *it = &s->impacts;
+    int points = npoints(s->model), rows = nstruck(s->model);
+    double size = 0, give;
+    for (int i = 0; i < rows; ++i) size += it->across[i + (size_t)i * rows] / rows;
+    give = GIVES * size;
+    for (int i = 0; i < rows; ++i) {
+        for (int j = 0; j < rows; ++j) it->system[i + (size_t)j * rows] = i == j;
+        f[i] = it->gives[i] = 0;
+    }
+    for (int i = 0; i < points; ++i) {
+        int at = rubs(s, i);
+        if (it->held[i]) {
+            for (int j = 0; j < rows; ++j) it->system[i + (size_t)j * rows] = it->across[i + (size_t)j * rows];
+            it->gives[i] = 1;
+            f[i] = -p->free[i];
+        } else if (p->touching[i]) f[i] = p->least[i];
+        if (at < 0) continue;
+        const double *n = it->normal + at - points, *along = it->along + 3 * i;
+        for (int k = 0; k < 3; ++k) {
+            int row = at + k;
+            if (!p->touching[i] || !(it->held[i] || p->least[i] > 0)) continue;
+            if (it->stuck[i]) {
+                for (int j = 0; j < rows; ++j) it->system[row + (size_t)j * rows] = it->across[row + (size_t)j * rows];
+                it->gives[row] = 1;
+                /* Across the surface there is nothing: of the size of what is along it, so that it stays nothing. */
+                for (int j = 0; j < 3; ++j)
+                    it->system[row + (size_t)(at + j) * rows] += n[k] * n[j] * size;
+                f[row] = -p->free[row];
+            } else it->system[row + (size_t)i * rows] = it->friction[i] * along[k];
+        }
+    }
+    COPY(it->balance, it->system, rows * rows);
+    COPY(it->wanted, f, rows);
+    for (int i = 0; i < rows; ++i) if (it->gives[i]) it->system[i + (size_t)i * rows] += give;
+    if (lu_factorise(rows, it->system, it->places, it->norms) < rows) return 0;
+    lu_substitute(rows, it->system, it->places, f);
+    /* What points give way by is taken back, but for what they share. */
+    for (int round = 0; round < ROUNDS; ++round) {
+        COPY(it->left, it->wanted, rows);
+        for (int j = 0; j < rows; ++j)
+            for (int i = 0; i < rows; ++i) it->left[i] -= it->balance[i + (size_t)j * rows] * f[j];
+        lu_substitute(rows, it->system, it->places, it->left);
+        for (int i = 0; i < rows; ++i) f[i] += it->left[i];
+    }
+    for (int i = 0; i < rows; ++i) {
+        double sum = p->free[i];
+        for (int j = 0; j < rows; ++j) sum += it->across[i + (size_t)j * rows] * f[j];
+        it->y[i] = sum;
+    }
+    return finite_all(f, rows) && finite_all(it->y, rows);
+}
+
+/* Turn the directions of points that begin to slide towards where they do. Returns 0 where all of them are right. */
+static int turn(Instance *s, const Problem *p, const double *f)
+{
+    Impacts *it = &s->impacts;
+    int rows = nstruck(s->model), turns = 0;
+    for (int i = 0; i < npoints(s->model); ++i) {
+        int at = rubs(s, i);
+        if (at < 0 || !p->touching[i] || it->stuck[i] || it->slides[i] || !(f[i] > p->pull)) continue;
+        double *along = it->along + 3 * i, *y = it->y + at, next[3], give = 0, most = it->friction[i] * f[i];
+        if (!(norm3(y) > NOTHING * p->scale) || !(most > 0) || !(dot3(y, along) > 0)) continue;
+        for (int k = 0; k < 3; ++k) give += it->across[at + k + (size_t)(at + k) * rows];
+        for (int k = 0; k < 3; ++k) next[k] = most * along[k] + y[k] / give;
+        double length = norm3(next), change = 0;
+        for (int k = 0; k < 3; ++k) {
+            next[k] /= length;
+            change = fmax(change, fabs(next[k] - along[k]));
+        }
+        COPY(along, next, 3);
+        turns |= change > DIRECTED;
+    }
+    return turns;
+}
+
+/* Does a point that sticks leave the cone of friction? Then it slides. */
+static int breaks_away(Instance *s, const Problem *p, const double *f, int i, double pull)
+{
+    Impacts *it = &s->impacts;
+    int at = rubs(s, i);
+    if (at < 0 || !it->stuck[i]) return 0;
+    double most = it->fixed[i] * fmax(f[i], 0), size = norm3(f + at);
+    /* Of forces, a little before what watches them between events finds them too great. */
+    if (size <= (p->forces ? most * (1 + 0.5 * WITHIN) + 0.5 * PRESSING : most * (1 + WITHIN) + pull)) return 0;
+    for (int k = 0; k < 3; ++k) it->along[3 * i + k] = -f[at + k] / size;
+    it->stuck[i] = 0;
+    return 1;
+}
+
+/* Is a point contradicted as it is? Then it becomes something else. What sticks and would be pulled may slide first. */
+static int pivot(Instance *s, const Problem *p, const double *f, int i, double pull, double fast)
+{
+    Impacts *it = &s->impacts;
+    int at = rubs(s, i);
+    if (!it->held[i]) {
+        if (it->y[i] < -p->slow[i] - fast) {
+            it->held[i] = 1;
+            it->stuck[i] = at >= 0 && !it->slides[i];
+            return 1;
+        }
+    } else {
+        if (breaks_away(s, p, f, i, pull)) return 1;
+        if (f[i] < (p->least[i] > 0 ? p->least[i] : p->pull) - pull + 2 * pull * p->forces) {
+            it->held[i] = 0;
+            if (!(p->least[i] > 0)) it->stuck[i] = 0;
+            return 1;
+        }
+    }
+    if (at < 0 || it->slides[i] || !(it->held[i] || p->least[i] > 0)) return 0;
+    if (it->stuck[i]) return breaks_away(s, p, f, i, pull);
+    if (dot3(it->y + at, it->along + 3 * i) >= -NOTHING * p->scale - fast) return 0;
+    it->stuck[i] = 1;
+    return 1;
+}
+
+/* Find impulses f, with points that slide already in the directions `along` and others that stick or begin to. Returns 0
+   where none are found. */
+static int solve_points(Instance *s, const Problem *p, double *f)
+{
+    Impacts *it = &s->impacts;
+    int points = npoints(s->model), most = 50 + 10 * points * points;
+    for (int order = 0; order < 4 * points; ++order) {
+        for (int i = 0; i < points; ++i) {
+            /* All are held at first, so that those that say the same share; then none. */
+            it->held[i] = p->touching[i] && !order;
+            it->stuck[i] = p->touching[i] && (!order || p->least[i] > 0) && rubs(s, i) >= 0 && !it->slides[i];
+        }
+        for (int pivots = 0; pivots < most; ++pivots) {
+            enum { TURNS = 400 };
+            for (int turns = 0;; ++turns) {
+                if (!solve_as_held(s, p, f)) return 0;
+                if (turns == TURNS || !turn(s, p, f)) break;
+            }
+            double pull = NOTHING * largest(f, points), fast = (p->forces ? 1e-14 : NOTHING) * p->scale;
+            int changed = 0;
+            /* Another order for each attempt: from another point on, forwards or backwards. */
+            for (int k = 0; k < points && !changed; ++k) {
+                int i = ((order & 1 ? points - 1 - k : k) + order / 2) % points;
+                if (p->touching[i]) changed = pivot(s, p, f, i, pull, fast);
+            }
+            if (!changed) return 1;
+        }
+    }
+    return 0;
+}
+
+/* By how much a point that slides holds itself off per impulse along its normal; not positive: it wedges itself. */
+static double holds_off(const Instance *s, int i)
+{
+    const Impacts *it = &s->impacts;
+    int rows = nstruck(s->model), at = rubs(s, i);
+    double sum = it->across[i + (size_t)i * rows];
+    for (int k = 0; at >= 0 && k < 3; ++k)
+        sum -= it->kinetic[i] * it->across[i + (size_t)(at + k) * rows] * it->along[3 * i + k];
+    return sum;
+}
+
+/* Points that are faster than nothing slide in the direction of their velocities. Returns how many. */
+static int see_sliding(Instance *s, const double *velocity)
+{
+    Impacts *it = &s->impacts;
+    int count = 0;
+    for (int i = 0; i < npoints(s->model); ++i) {
+        int at = rubs(s, i);
+        it->slides[i] = 0;
+        it->friction[i] = it->kinetic[i];
+        if (at < 0) continue;
+        double size = norm3(velocity + at);
+        it->slides[i] = size > AT_REST * it->slow[i];
+        count += it->slides[i];
+        for (int k = 0; it->slides[i] && k < 3; ++k) it->along[3 * i + k] = velocity[at + k] / size;
+    }
+    return count;
+}
+
+/* Keep why points have no solution, or more than one. */
+static Outcome explain_wedged(Instance *s, double t, int from)
+{
+    Impacts *it = &s->impacts;
+    for (int i = from; i < npoints(s->model); ++i)
+        if (it->takes_part[i] && it->slides[i] && holds_off(s, i) <= 0) {
+            because(s, "%s slides where friction wedges it at time %.9g: with mu_k = %.6g, a normal force of 1 N draws the "
+                    "surfaces together by %.3g m/s2, so that rigid bodies have no motion, or more than one (Painleve); "
+                    "give a smaller mu_k, or a Contact, which gives way",
+                    s->tables->point_names[i], t, it->kinetic[i], -holds_off(s, i));
+            return CHATTERING;
+        }
+    for (int i = from; i < npoints(s->model); ++i)
+        if (it->takes_part[i]) {
+            because(s, "%s: no impulses of rigid bodies are found at time %.9g that neither pull nor leave the cone of "
+                    "friction; give less friction, or a Contact, which gives way", s->tables->point_names[i], t);
+            return CHATTERING;
+        }
+    return CHATTERING;
+}
+
+INTERNAL Outcome choose_modes(Instance *s, double t, const double *x, const double *u, const double *m, const double *w,
+                              double *held)
+{
+    Impacts *it = &s->impacts;
+    const Tables *tables = s->tables;
+    int points = npoints(s->model), rows = nstruck(s->model), some = 0;
+    const double *before = m + nm(s->model);
+    Outcome outcome = look_at_points(s, t, x, u, m, w);
+    if (outcome) return outcome;
+    for (int i = 0; i < points; ++i) {
+        it->takes_part[i] = is_on(it->resting[i]);
+        some |= it->takes_part[i];
+        it->base[i] = 0;
+        it->nearing[i] = 0.5 * NEARING;
+    }
+    if (some) {
+        outcome = find_answers(s);
+        if (outcome) return outcome;
+        see_sliding(s, it->velocity);
+        for (int i = 0; i < rows; ++i) {
+            it->unmoved[i] = it->rate[i];
+            for (int j = 0; j < rows; ++j)
+                it->unmoved[i] -= it->across[i + (size_t)j * rows] * w[tables->struck_speeds[j]];
+        }
+        double scale = 0;
+        for (int i = 0; i < points; ++i) if (it->takes_part[i]) scale = fmax(scale, fabs(it->unmoved[i]));
+        Problem p = {it->unmoved, it->base, it->takes_part, PRESSING, scale, it->nearing, 1};
+        for (int i = 0; i < points; ++i) {
+            int was = is_on(before[tables->point_modes[i]]);
+            if (!it->takes_part[i] || !it->slides[i] || holds_off(s, i) > 0) continue;
+            if (was || it->unmoved[i] < -0.5 * NEARING) return explain_wedged(s, t, i);
+        }
+        if (!solve_points(s, &p, it->f)) return explain_wedged(s, t, 0);
+    }
+    for (int i = 0; i < points; ++i) {
+        int place = tables->point_modes[i];
+        int closed = it->takes_part[i] && it->held[i];
+        held[place] = closed;
+        if (rubs(s, i) < 0) continue;
+        int sticks = closed && it->stuck[i];
+        held[place + 1] = sticks;
+        const double *old = before + place + 2;
+        int slid = is_on(before[place]) && !is_on(before[place + 1]) && it->slides[i];
+        double away = 0;
+        for (int k = 0; k < 3; ++k) away = fmax(away, fabs(old[k] - it->along[3 * i + k]));
+        int keeps = !closed || sticks || away < SAME || (slid && dot3(old, it->along + 3 * i) > TURNED);
+        for (int k = 0; k < 3; ++k) held[place + 2 + k] = keeps ? old[k] : it->along[3 * i + k];
+    }
+    return DONE;
+}
+
+/* How far impulses f may grow until a point that slides stops or has turned, as a part of them, at most 1. *stops: the
+   point that stops there, or -1. */
+static double until_turned(Instance *s, const double *velocity, const double *f, int *stops)
+{
+    Impacts *it = &s->impacts;
+    int rows = nstruck(s->model);
+    double part = 1;
+    *stops = -1;
+    for (int i = 0; i < npoints(s->model); ++i) {
+        int at = rubs(s, i);
+        if (at < 0 || !it->slides[i]) continue;
+        double change[3] = {0, 0, 0}, aside = 0, speed = norm3(velocity + at);
+        for (int j = 0; j < rows; ++j)
+            for (int k = 0; k < 3; ++k) change[k] += it->across[at + k + (size_t)j * rows] * f[j];
+        double along = dot3(change, it->along + 3 * i);
+        for (int k = 0; k < 3; ++k) aside = fmax(aside, fabs(change[k] - along * it->along[3 * i + k]));
+        int turns = aside > 1e-9 * fabs(along) + NOTHING * speed;
+        double stop = along < 0 ? -speed / along : INFINITY, far = turns ? TURN * speed / aside : INFINITY;
+        if (stop <= far && stop <= part) {
+            part = stop;
+            *stops = i;
+        } else if (far < part) {
+            part = far;
+            *stops = -1;
+        }
+    }
+    return part;
+}
+
+/* Let impulses grow by `part` of f: velocities, sums of impulses and works follow. */
+static void grow(Instance *s, double part, const double *f, int stops)
+{
+    Impacts *it = &s->impacts;
+    int points = npoints(s->model), rows = nstruck(s->model);
+    COPY(it->last, it->u, rows);
+    for (int j = 0; j < rows; ++j) {
+        double impulse = part * f[j];
+        if (impulse == 0) continue;
+        it->sum[j] += impulse;
+        for (int i = 0; i < rows; ++i) it->u[i] += it->across[i + (size_t)j * rows] * impulse;
+    }
+    for (int i = 0; i < points; ++i) it->work[i] += 0.5 * part * f[i] * (it->last[i] + it->u[i]);
+    if (stops >= 0) for (int k = 0; k < 3; ++k) it->u[rubs(s, stops) + k] = 0;
+}
+
+/* One point alone, as its normal impulse grows: where it wedges itself, it comes nearer until it stops sliding. Returns
+   0 where it does not. */
+static int wedge(Instance *s)
+{
+    Impacts *it = &s->impacts;
+    int points = npoints(s->model), rows = nstruck(s->model), stops;
+    for (int i = 0; i < points; ++i) {
+        if (!it->takes_part[i] || !it->slides[i] || holds_off(s, i) > 0 || !(it->u[i] <= 0)) continue;
+        int at = rubs(s, i);
+        for (int j = 0; j < rows; ++j) it->f[j] = 0;
+        it->f[i] = 1;
+        for (int k = 0; k < 3; ++k) it->f[at + k] = -it->kinetic[i] * it->along[3 * i + k];
+        /* So much that it stops, or turns. */
+        double slower = 0;
+        for (int k = 0; k < 3; ++k)
+            for (int j = 0; j < rows; ++j)
+                slower -= it->along[3 * i + k] * it->across[at + k + (size_t)j * rows] * it->f[j];
+        if (!(slower > 0)) return 0;
+        for (int j = 0; j < rows; ++j) it->f[j] *= 2 * norm3(it->u + at) / slower;
+        double part = until_turned(s, it->u, it->f, &stops);
+        grow(s, part, it->f, stops);
+        return 1;
+    }
+    return 0;
+}
+
+/* Let impulses grow until no point approaches beyond what `target` adds to its velocity, from `least` impulses on. Where
+   `works` is given, a point that has done that much work gets no more of these. Returns 0 where there are none. */
+static int drive(Instance *s, const double *target, double *least, const double *works)
+{
+    enum { PARTS = 20000 };
+    Impacts *it = &s->impacts;
+    int points = npoints(s->model), rows = nstruck(s->model), stops;
+    for (int round = 0; round < PARTS; ++round) {
+        double scale = 0, left = 0;
+        see_sliding(s, it->u);
+        for (int i = 0; i < rows; ++i) it->unmoved[i] = it->u[i] + (i < points ? target[i] : 0);
+        for (int i = 0; i < points; ++i) {
+            if (it->takes_part[i]) scale = fmax(scale, fabs(it->velocity[i]));
+            left = fmax(left, least[i]);
+        }
+        Problem p = {it->unmoved, least, it->takes_part, 0, scale, it->slow, 0};
+        if (!solve_points(s, &p, it->f)) {
+            if (!wedge(s)) return 0;
+            continue;
+        }
+        double part = until_turned(s, it->u, it->f, &stops);
+        if (part < 1 && stops < 0) { /* of those that turn, directions in the middle are nearer to what they have */
+            COPY(it->middle, it->u, rows);
+            for (int j = 0; j < rows; ++j)
+                for (int i = 0; i < rows; ++i)
+                    it->middle[i] += it->across[i + (size_t)j * rows] * 0.5 * part * it->f[j];
+            int sliding = see_sliding(s, it->u);
+            if (see_sliding(s, it->middle) < sliding) see_sliding(s, it->u); /* but not where they all but stop */
+            if (!solve_points(s, &p, it->f)) return 0;
+        }
+        int finished = -1;
+        for (int i = 0; works && i < points; ++i) {
+            if (!(least[i] > 0) || !(it->f[i] > 0)) continue;
+            double rise = 0;
+            for (int j = 0; j < rows; ++j) rise += it->across[i + (size_t)j * rows] * it->f[j];
+            /* part f (u + part rise / 2) is the work that is left */
+            double work = fmax(works[i] - it->work[i], 0) / it->f[i], u = it->u[i];
+            double root = u * u + 2 * rise * work;
+            double end = root < 0 ? INFINITY : rise != 0 ? (sqrt(root) - u) / rise : u > 0 ? work / u : INFINITY;
+            if (end >= 0 && end < part) {
+                part = end;
+                finished = i;
+                stops = -1;
+            }
+        }
+        grow(s, part, it->f, stops);
+        for (int i = 0; i < points; ++i)
+            if (!works) least[i] *= 1 - part;
+        if (finished >= 0) least[finished] = 0;
+        if (part == 1 && !(works && left > 0)) return 1;
+    }
+    return 0;
+}
+
+/* An impact with `share` of the coefficients of restitution. Returns 0 where there are no impulses for it. */
+static int go_through(Instance *s, double share)
+{
+    Impacts *it = &s->impacts;
+    const Tables *tables = s->tables;
+    int points = npoints(s->model), rows = nstruck(s->model), again = 0;
+    COPY(it->u, it->velocity, rows);
+    for (int i = 0; i < rows; ++i) it->sum[i] = 0;
+    for (int i = 0; i < points; ++i) {
+        int newton = tables->point_laws[i] == NEWTON;
+        it->work[i] = it->base[i] = 0;
+        it->target[i] = newton && it->takes_part[i] ? share * it->restitution[i] * fmin(it->velocity[i], 0) : 0;
+    }
+    if (!drive(s, it->target, it->base, NULL)) return 0;
+    for (int law = POISSON; law <= STRONGE; ++law) {
+        again = 0;
+        for (int i = 0; i < points; ++i) {
+            double e = share * it->restitution[i];
+            int has = tables->point_laws[i] == law && it->takes_part[i] && e > 0 && it->sum[i] > 0;
+            it->base[i] = !has ? 0 : law == POISSON ? e * it->sum[i] : it->sum[i];
+            it->works[i] = has ? it->work[i] + e * e * fabs(it->work[i]) : 0;
+            again |= has;
+        }
+        if (again && !drive(s, it->target, it->base, law == STRONGE ? it->works : NULL)) return 0;
+    }
+    return 1;
+}
+
+/* Energy that an impact has brought, beyond rounding. */
+static int gains(const Instance *s)
+{
+    const Impacts *it = &s->impacts;
+    double gain = 0, flow = 0;
+    for (int i = 0; i < nstruck(s->model); ++i) {
+        gain += 0.5 * it->sum[i] * (it->velocity[i] + it->u[i]);
+        flow += 0.5 * fabs(it->sum[i]) * (fabs(it->velocity[i]) + fabs(it->u[i]));
+    }
+    return gain > GAINED * flow;
+}
+
+INTERNAL Outcome strike(Instance *s, double t, const double *x, const double *u, const double *m, const double *w,
+                        double *x_event, int *struck)
+{
+    enum { HALVES = 30 };
+    Impacts *it = &s->impacts;
+    int points = npoints(s->model), rows = nstruck(s->model), n = nw(s->model);
+    *struck = 0;
+    Outcome outcome = look_at_points(s, t, x, u, m, w);
+    if (outcome) return outcome;
+    for (int i = 0; i < points; ++i) {
+        it->takes_part[i] = is_on(it->touching[i]);
+        *struck |= it->takes_part[i] && (1 + it->restitution[i]) * it->velocity[i] < -it->slow[i];
+    }
+    if (!*struck) return DONE;
+    outcome = find_answers(s);
+    if (outcome) return outcome;
+    int found = go_through(s, 1);
+    if (found && gains(s)) {
+        double least = 0, most = 1;
+        for (int k = 0; k < HALVES && found; ++k) {
+            double share = 0.5 * (least + most);
+            found = go_through(s, share);
+            if (gains(s)) most = share;
+            else least = share;
+        }
+        found = found && go_through(s, least);
+        if (found)
+            say(s, STATUS_OK, "an impact at time %.9g would gain energy by friction: bodies part with %.6g of the restitution "
+                "that they have", t, least);
+    }
+    if (!found) return explain_wedged(s, t, 0);
+    for (int k = 0; k < rows; ++k)
+        for (int j = 0; j < nv(s->model); ++j)
+            x_event[nq(s->model) + j] += it->answers[j + (size_t)k * n] * it->sum[k];
+    return DONE;
+}
+
+QUICK

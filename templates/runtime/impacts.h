@@ -1,0 +1,17 @@
+/* Points that are struck, and points that stay closed, with friction. */
+
+#ifndef IMPACTS_H
+#define IMPACTS_H
+
+#include "runtime.h"
+
+/* Write into `held` (the held values of the event) which of the points that may stay closed at (t, x) do, which of them
+   stick, and in which direction others slide, where w are the accelerations under the modes m. */
+INTERNAL Outcome choose_modes(Instance *s, double t, const double *x, const double *u, const double *m, const double *w,
+                              double *held);
+
+/* Let the speeds in x_event jump where points approach at (t, x). *struck: some did. */
+INTERNAL Outcome strike(Instance *s, double t, const double *x, const double *u, const double *m, const double *w,
+                        double *x_event, int *struck);
+
+#endif
