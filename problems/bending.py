@@ -85,11 +85,12 @@ def rest(model: TipForce, end: float, tolerance: float) -> tuple[np.ndarray, flo
     return np.array([values[-1] for values in found.values.values()]), found.seconds
 
 
-def elastica(P: float, n: int, tolerance: float = 1e-7) -> tuple[np.ndarray, float]:
+def elastica(P: float, n: int, tolerance: float = 1e-7, curved: bool = False) -> tuple[np.ndarray, float]:
     """Deflection and shortening by the length under P = P L^2 / EI, with n segments, and CPU time [s]."""
     beam = FiniteSegmentBeam(
-        r=(1, 0, 0), EI_y=1.0, EI_z=1.0, EA=1e6, GJ=1.0, rhoA=1.0, rhoI_y=1e-6, rhoI_z=1e-6, n=n, beta=0.4
-    )
+        r=(1, 0, 0), EI_y=1.0, EI_z=1.0, EA=1e6, GJ=1.0, rhoA=1.0, rhoI_y=1e-6, rhoI_z=1e-6, n=n, beta=0.4,
+        curved=curved,
+    )  # fmt: skip
     place, seconds = rest(TipForce(beam, (0.0, P, 0.0)), 15.0, tolerance)
     return np.array([place[1], 1 - place[0]]), seconds
 

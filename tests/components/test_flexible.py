@@ -281,6 +281,30 @@ def test_fmus_of_both_versions_and_targets_bend_alike(tmp_path: pathlib.Path) ->
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_four_curved_segments_are_better_than_eight_straight_ones() -> None:
+    exact = np.array(bending.ELASTICA[2])
+    four, eight = (np.abs(bending.elastica(2.0, n, curved=True)[0] - exact) for n in (4, 8))
+    straight = np.abs(bending.elastica(2.0, 8)[0] - exact)
+    assert (four < straight).all()
+    assert (eight < four / 5).all()
+
+
+def test_a_straight_chain_of_segments_has_the_inertia_of_a_rod() -> None:
+    class Turning(Assembly):
+        def __init__(self) -> None:
+            self.world = World(gravityType="NoGravity")
+            self.hinge = Revolute(phi=Start(0.0, fixed=True), w=Start(2.0, fixed=True))
+            self.beam = FiniteSegmentBeam(**UNIT | {"rhoI_y": 0.02}, n=2)
+            self.connect(self.world.frame_b, self.hinge.frame_a)
+            self.connect(self.hinge.frame_b, self.beam.frame_a)
+
+    with pytest.warns(UserWarning, match="nobody gave"):
+        found = mbfmu.simulate(System.of(Turning(), energy=True), stop_time=1e-6)
+    assert found["energy.kinetic"][0] == pytest.approx((1 / 3 + 0.02) * 2.0**2 / 2, rel=1e-12)
+
+
+@pytest.mark.slow
 def test_a_chain_of_segments_is_solved_by_the_recursion_and_keeps_its_energy() -> None:
     class Hanging(Assembly):
         def __init__(self) -> None:
@@ -293,7 +317,7 @@ def test_a_chain_of_segments_is_solved_by_the_recursion_and_keeps_its_energy() -
     system = System.of(Hanging(), energy=True)
     assert system.equations.explicit
     with pytest.warns(UserWarning, match="nobody gave"):
-        found = mbfmu.simulate(system, stop_time=0.5, tolerance=1e-9)
+        found = mbfmu.simulate(system, stop_time=0.25, tolerance=1e-9)
     assert np.abs(found["energy.balanceError"]).max() < 1e-9
     assert np.ptp(found["energy.kinetic"] + found["energy.potential"]) < 1e-6
 
