@@ -33,19 +33,21 @@ from problems.problem import Problem, Solution
 
 
 class RotatingCantilever(Assembly):
-    """A cantilever of length, mass and bending stiffness 1 whose clamped end, on the axis, turns at `eta` rad/s."""
+    """A cantilever of length, mass and bending stiffness 1 whose clamped end turns at `eta` rad/s on a hub."""
 
-    def __init__(self, eta: float = 1.0, n: int = 8) -> None:
+    def __init__(self, eta: float = 1.0, n: int = 8, hub: float = 0.0) -> None:
         self.world = World(gravityType="NoGravity")
         self.axis = Revolute(useAxisFlange=True)
         self.drive = ConstantSpeed(w_fixed=eta)
+        self.hub = FixedTranslation(r=(hub, 0, 0))
         self.beam = Beam(
             r=(1, 0, 0), EI_y=1.0, EI_z=1.0, EA=1e6, GJ=1.0, rhoA=1.0, rhoI_y=1e-9, rhoI_z=1e-9,
             nWidth=0, nHeight=n, nAxial=0, nTorsion=0, staticShapes=False,
         )  # fmt: skip
         self.connect(self.world.frame_b, self.axis.frame_a)
         self.connect(self.drive.flange, self.axis.axis)
-        self.connect(self.axis.frame_b, self.beam.frame_a)
+        self.connect(self.axis.frame_b, self.hub.frame_a)
+        self.connect(self.hub.frame_b, self.beam.frame_a)
 
 
 #: Speed of rotation by the root of EI / (rho A L^4) -> the same of the first frequency across the plane of rotation.
@@ -57,6 +59,37 @@ def _flap(tolerance: float) -> Solution:
     values = [linearize(RotatingCantilever(eta)).eigenvalues.imag for eta in FLAP]
     found = [float(one[one > 1.0].min()) for one in values]  # but for the angle of the axis
     return Solution({"bending-rotating-cantilever": found}, time.process_time() - begin)
+
+
+#: Radius of the hub by the length, speeds of rotation, and what `flap` gives.
+HUB, SPEEDS = 1.0, (1.0, 5.0)
+HUB_FLAP = [
+    3.888823501528434, 22.37501426329532, 62.04305316671438, 8.940358130223167, 29.35283547837613, 69.7607097731604,
+]  # fmt: skip
+
+
+def flap(eta: float, hub: float, terms: int = 20) -> list[float]:
+    """First three frequencies across the plane of rotation, by Ritz's method.
+
+    Deflections s^2 P_k(s) with Legendre's polynomials P_k are clamped at s = 0; the energy is that of bending, with the
+    tension eta^2 (hub (1 - s) + (1 - s^2) / 2).
+    """
+    s, weights = np.polynomial.legendre.leggauss(3 * terms)
+    s, weights = (s + 1) / 2, weights / 2
+    clamped = np.polynomial.Legendre.identity(domain=[0, 1]) ** 2
+    parts = [clamped * np.polynomial.Legendre.basis(k, domain=[0, 1]) for k in range(terms)]
+    w, slope, bow = (np.array([part.deriv(order)(s) for part in parts]) for order in range(3))
+    tension = eta**2 * (hub * (1 - s) + (1 - s**2) / 2)
+    K = bow * weights @ bow.T + slope * (weights * tension) @ slope.T
+    return [float(root) for root in np.sqrt(eigh(K, w * weights @ w.T, eigvals_only=True)[:3])]
+
+
+def _hub(tolerance: float) -> Solution:
+    begin, found = time.process_time(), []
+    for eta in SPEEDS:
+        values = linearize(RotatingCantilever(eta, hub=HUB)).eigenvalues.imag
+        found += np.sort(values[values > 1.0])[:3].tolist()
+    return Solution({"bending-rotating-hub": found}, time.process_time() - begin)
 
 
 # -- beams of segments under a force at their end
@@ -300,8 +333,57 @@ LAG = [-0.42346370639112063, -0.34791320378535173, 0.0073125771844003325]
 
 
 def by_hand() -> Mapping[str, list[float]]:
-    """Deflections at the instants, by linear theory."""
-    return {"bending-spin-up": lag()}
+    """Deflections at the instants, by linear theory; frequencies on a hub."""
+    return {"bending-spin-up": lag(), "bending-rotating-hub": [one for eta in SPEEDS for one in flap(eta, HUB)]}
+
+
+class LongSpinUp(Assembly):
+    """The beam of Simo and Vu-Quoc, of 10 m, which has 6 rad/s after 15 s and keeps them; planar, without gravity."""
+
+    def __init__(self, beam: Beam | FiniteSegmentBeam | None = None) -> None:
+        self.world = World(gravityType="NoGravity")
+        self.angle = LongSpinUpAngle()
+        self.drive = Position(exact=True)
+        self.axis = Revolute(useAxisFlange=True)
+        self.beam = beam or Beam(**LONG, nWidth=4, nHeight=0, nTorsion=0)
+        self.connect(self.world.frame_b, self.axis.frame_a)
+        self.connect(self.angle.y, self.drive.phi_ref)
+        self.connect(self.drive.flange, self.axis.axis)
+        self.connect(self.axis.frame_b, self.beam.frame_a)
+
+
+#: Speed at last [rad/s], and the beam.
+LAST_SPEED = 6.0
+LONG: Mapping[str, Any] = {
+    "r": (10.0, 0, 0), "EA": 2.8e7, "EI_y": 1.4e4, "EI_z": 1.4e4, "GJ": 1.4e4, "kGA": 1e7, "rhoA": 1.2,
+    "rhoI_y": 6e-4, "rhoI_z": 6e-4,
+}  # fmt: skip
+
+
+class LongSpinUpAngle(SO):
+    """The angle of `SpinUpAngle` up to LAST_SPEED, and then at that speed."""
+
+    modelica_name = "Problems.Bending.LongSpinUpAngle"
+
+    def equations(self) -> None:
+        """The integral of the speed."""
+        w, t = 2 * math.pi / SPIN_UP, self.time
+        rising = LAST_SPEED / SPIN_UP * (t**2 / 2 + (ca.cos(w * t) - 1) / w**2)
+        self.y = ca.if_else(t < SPIN_UP, rising, LAST_SPEED * (t - SPIN_UP / 2))
+
+
+#: How much longer centrifugal force makes the beam [m]: rho A w^2 L^3 / (3 EA).
+EXTENSION = 1.2 * LAST_SPEED**2 * 10.0**3 / (3 * 2.8e7)
+
+
+def _extension(tolerance: float) -> Solution:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        system = System.of(LongSpinUp())
+    found = motion(system, ["beam.u_b[1]"], (0.0, 20.0), tolerance)
+    return Solution(
+        {"bending-spin-up-extension": float(found.values["beam.u_b[1]"][-1])}, found.seconds, found.evaluations
+    )
 
 
 def _spin_up(tolerance: float) -> Solution:
@@ -331,6 +413,19 @@ PROBLEMS = (
         tolerance=1e-7,
         tolerances=(1e-7,),
         model=RotatingCantilever,
+    ),
+    Problem(
+        "bending-rotating-hub",
+        "Rotating cantilever on a hub",
+        "the equations of A. D. Wright et al., 1982 (as above), by Ritz's method in twenty polynomials",
+        "first three flap frequencies at 1 and 5 on a hub of the beam's length, all by the root of EI / (rho A L^4)",
+        "1",
+        HUB_FLAP,
+        _hub,
+        error=1e-2,
+        origin="computed",
+        tolerance=1e-7,
+        tolerances=(1e-7,),
     ),
     Problem(
         "bending-elastica",
@@ -375,6 +470,21 @@ PROBLEMS = (
         tolerance=1e-8,
         tolerances=(1e-6, 1e-8),
         model=SpinUp,
+    ),
+    Problem(
+        "bending-spin-up-extension",
+        "Spin-up of a beam: its steady extension",
+        "J. C. Simo, L. Vu-Quoc, On the dynamics of flexible beams under large overall motions - the plane case, "
+        "Journal of Applied Mechanics 53 (1986), 849-863: the beam; its extension by centrifugal force in closed form",
+        "lengthening at 6 rad/s, 5 s after the end of the spin-up, as it still swings by 4 mm",
+        "m",
+        EXTENSION,
+        _extension,
+        error=5e-6,
+        origin="closed form",
+        tolerance=1e-8,
+        tolerances=(1e-6, 1e-8),
+        model=LongSpinUp,
     ),
     *(
         Problem(

@@ -10,9 +10,15 @@ import numpy as np
 
 from mbfmu.components.animation import BODY_COLOR, Animated
 from mbfmu.components.flexible.beam_shapes import ENDS, BeamShapes, Counts, Stiffness, beam_shapes
-from mbfmu.components.flexible.floating_frame import Flexibility, Integrals, PartialFlexibleBody, quadratic
+from mbfmu.components.flexible.floating_frame import (
+    Flexibility,
+    Integrals,
+    PartialFlexibleBody,
+    quadratic,
+    slightly_turned,
+)
 from mbfmu.errors import ModelError
-from mbfmu.frames import Orientation, axes_rotations, from_nxy
+from mbfmu.frames import Orientation, from_nxy
 from mbfmu.modeling import Component, Frame_b, Frames, Parameter, Variable, required
 from mbfmu.modeling import types as t
 
@@ -261,7 +267,7 @@ class Beam(Animated, BeamSection, PartialFlexibleBody):
         for name, s in named:
             u, turn = (ca.densify(ca.SX(part)) for part in self._displacement(s))
             place = ca.DM(np.asarray(self.r) * s) + axes.T @ u
-            R = axes_rotations((1, 2, 3), turn, self.der(turn))
+            R = slightly_turned(turn, self.der(turn))
             self.relative_motion(place, Orientation(axes.T @ R.T @ axes, axes.T @ R.w), frame=name)
             if name == "frame_b":
                 self.u_b = axes.T @ u

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import functools
 import pathlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -19,12 +20,23 @@ MESHES = {".msh": "gmsh", ".inp": "abaqus"}
 #: Kinds of cells that are taken, and those that are left aside, in the words of meshio.
 TETRAHEDRA = ("tetra", "tetra10")
 NO_VOLUME = ("vertex", "line", "line3", "triangle", "triangle6")
+#: Points beyond this are nowhere [m].
+FAR = 1e9
 #: Quadrature that is exact for products of quadratic functions on straight tetrahedra.
 ORDER = 4
 #: How far a place may be outside of an element, as on a curved surface, and yet have its stress; parts of its size.
 OUTSIDE = 0.2
 #: Elements have a place in common where it is inside each alike, up to this part of their size.
 SHARED = 1e-6
+
+
+@contextlib.contextmanager
+def library(file: str) -> Iterator[None]:
+    """What a library raises for a damaged file, as ValueError."""
+    try:
+        yield
+    except Exception as error:  # there is no end of kinds
+        raise ValueError(f"it is no {pathlib.Path(file).suffix} file, or is damaged: {error!r:.200}") from error
 
 
 @dataclasses.dataclass(frozen=True)
@@ -114,7 +126,7 @@ class FiniteElements:
     order: Mapping[int, int]
     #: Surfaces that have names.
     groups: Mapping[str, Patch] = dataclasses.field(default_factory=dict)
-    #: Triangles of the whole surface [m, 3], as indices; none where only matrices are known.
+    #: Triangles of the whole surface [m, 3], as indices; none where no elements are known.
     surface: np.ndarray = dataclasses.field(default_factory=lambda: np.zeros((0, 3), dtype=int))
     #: Of a mesh, what tells displacements and stress at a place in its coordinates [3], and its material.
     probe: Callable[[np.ndarray], Probe] | None = None
@@ -123,7 +135,7 @@ class FiniteElements:
     @property
     def is_mesh(self) -> bool:
         """True where it comes from a mesh, False where from matrices."""
-        return len(self.surface) > 0
+        return self.material is not None
 
     def patch(self, words: tuple[str, ...]) -> Patch:
         """The nodes that numbers, or the name of a group, stand for.
@@ -165,10 +177,9 @@ def of_mesh(file: str, material: Material, scale: float) -> FiniteElements:
     suffix = pathlib.Path(file).suffix.lower()
     if suffix not in MESHES:
         raise ValueError(f"{suffix or 'it'} is no mesh that is taken; give one of {', '.join(MESHES)}")
-    try:
+    pathlib.Path(file).open("rb").close()
+    with library(file):
         found = getattr(meshio, MESHES[suffix]).read(file)
-    except (meshio.ReadError, KeyError, IndexError, UnicodeDecodeError, AssertionError) as error:
-        raise ValueError(str(error) or f"it is no {suffix} that meshio reads") from error
     cells = found.cells_dict
     kinds = [kind for kind in cells if kind in TETRAHEDRA]
     others = [kind for kind in cells if kind not in (*TETRAHEDRA, *NO_VOLUME)]
@@ -185,11 +196,14 @@ def of_mesh(file: str, material: Material, scale: float) -> FiniteElements:
     mesh_type = {"tetra": skfem.MeshTet1, "tetra10": skfem.MeshTet2}[kinds[0]]
     points, cells = found.points[used] * scale, where[corners]
     mesh = mesh_type(np.ascontiguousarray(points.T), np.ascontiguousarray(cells.T), validate=False)
+    if not (np.abs(points) < FAR).all():  # nor NaN
+        raise ValueError("it has points that are nowhere; it is damaged, so write or copy it again")
     size = np.ptp(points, axis=0).max()
     edges = points[cells[:, 1:4]] - points[cells[:, :1]]
     bad = np.flatnonzero(np.abs(np.linalg.det(edges)) < 1e-9 * size**3 / len(cells) ** 3)
     if not len(bad):
-        volumes = mesh.mapping().detDF(skfem.quadrature.get_quadrature(mesh.refdom, ORDER)[0])
+        with library(file):
+            volumes = mesh.mapping().detDF(skfem.quadrature.get_quadrature(mesh.refdom, ORDER)[0])
         bad = np.flatnonzero(volumes.min(axis=1) * volumes.max(axis=1) <= 0)
     if len(bad):
         middle = points[cells[bad[0], :4]].mean(axis=0)
@@ -197,10 +211,11 @@ def of_mesh(file: str, material: Material, scale: float) -> FiniteElements:
             f"{len(bad)} of {len(corners)} tetrahedra have no volume, or are turned inside out, one of them at "
             f"{', '.join(f'{x:.6g}' for x in middle)} m; optimise the mesh, or make curved ones straight"
         )
-    basis = skfem.CellBasis(mesh, skfem.ElementTetP2(), intorder=ORDER)
-    mass, stiffness = _matrices(skfem, basis, material)
+    with library(file):
+        basis = skfem.CellBasis(mesh, skfem.ElementTetP2(), intorder=ORDER)
+        mass, stiffness = _matrices(skfem, basis, material)
+        groups = {name: _patch(skfem, mesh, facets) for name, facets in _groups(found, used, mesh).items()}
     places = basis.doflocs.T
-    groups = {name: _patch(skfem, mesh, facets) for name, facets in _groups(found, used, mesh).items()}
     boundary = mesh.facets.T[mesh.boundary_facets()]
     vertices = basis.nodal_dofs[0]
     probe = functools.partial(_probe, basis, scale)
@@ -317,4 +332,4 @@ def solver(K: Any) -> Callable[[np.ndarray], np.ndarray]:
     ).solve
 
 
-__all__ = ["FiniteElements", "Material", "Patch", "Probe", "of_mesh", "read_mesh", "solver"]
+__all__ = ["FiniteElements", "Material", "Patch", "Probe", "library", "of_mesh", "read_mesh", "solver"]

@@ -15,7 +15,7 @@ import numpy as np
 
 from mbfmu.components.parts.bodies import MovingBody
 from mbfmu.errors import ModelError
-from mbfmu.frames import cross, resolve1, resolve2, skew
+from mbfmu.frames import Orientation, cross, resolve1, resolve2, skew
 from mbfmu.modeling import Coordinate, Frame_a, Parameter, Variable
 from mbfmu.modeling import types as t
 
@@ -72,6 +72,19 @@ def quadratic(matrix: np.ndarray, q: Any) -> Any:
     """q' matrix q / 2 of a symmetric matrix, by its upper half: half the products, of its derivatives, too."""
     half = np.triu(matrix)
     return ca.dot(q, _sparse(half - np.diag(np.diag(half)) / 2) @ q)
+
+
+def slightly_turned(turn: Any, rates: Any) -> Orientation:
+    """Orientation of a frame that a small rotation has turned: about `turn` [3, rad], by 2 atan(|turn| / 2).
+
+    That of sections and interfaces is known to first order. Angles about axes in turn would add a rotation of second
+    order that depends on the axes; this one is the same in all frames, and right to second order where a beam bends in
+    one plane of any direction. `rates` are those of `turn` [3, rad/s].
+    """
+    g, dg = turn / 2, rates / 2  # Gibbs's vector
+    size = 1 + ca.sumsqr(g)
+    T = ((2 - size) * ca.SX.eye(3) + 2 * g @ g.T - 2 * skew(g)) / size
+    return Orientation(T, 2 * (dg - cross(g, dg)) / size)
 
 
 class Inertia:
@@ -199,6 +212,13 @@ class PartialFlexibleBody(MovingBody):
         state_select="prefer",
         when=lambda self: self.flexibility().count > 0,
     )
+    qdd = Variable(
+        t.Real,
+        "Accelerations of the coordinates of the shapes (= der(qd))",
+        shape=lambda self: (self.flexibility().count,),
+        start=0.0,
+        when=lambda self: self.flexibility().count > 0,
+    )
     g_0 = Variable(t.Acceleration, "Gravity acceleration at the center of mass, resolved in world frame", shape=3)
 
     def flexibility(self) -> Flexibility:
@@ -237,6 +257,7 @@ class PartialFlexibleBody(MovingBody):
         energies["kinetic"] = inertia.kinetic(v, self.w_a)
         if body.count:
             self.qd = rates = self.der(q)
+            self.qdd = self.der(rates)
             masses = np.diag(body.integrals.mass_matrix)[: body.count]
             ratios = self.damping if not np.size(self.dampings) else ca.DM(self._ratios())
             losses = 2 * ratios * (ca.DM(masses * body.frequencies) * rates)
@@ -252,4 +273,4 @@ class PartialFlexibleBody(MovingBody):
         self.energy(**energies)
 
 
-__all__ = ["Flexibility", "Inertia", "Integrals", "PartialFlexibleBody", "quadratic"]
+__all__ = ["Flexibility", "Inertia", "Integrals", "PartialFlexibleBody", "quadratic", "slightly_turned"]

@@ -6,23 +6,30 @@ order of the file of nodes.
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import pathlib
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 import scipy
 
-from mbfmu.components.flexible.finite_elements import FiniteElements
+from mbfmu.components.flexible.finite_elements import FiniteElements, library
+from mbfmu.components.flexible.outlines import skin
 from mbfmu.extras import extra
 
 #: The word that Matrix Market files begin with.
 MATRIX_MARKET = "%%MatrixMarket"
 #: Stiffness from which on Abaqus means a support.
 SUPPORT = 1e36
+#: Suffixes of Nastran's models.
+NASTRAN = (".bdf", ".dat", ".nas")
+#: Solid elements -> number of their corners: beginnings of meshio's names, Nastran's cards, VTK's codes.
+SOLIDS = {"tetra": 4, "pyramid": 5, "wedge": 6, "hexahedron": 8}
+CARDS = {"ctetra": 4, "cpyram": 5, "cpenta": 6, "chexa": 8}
+VTK = {10: 4, 24: 4, 14: 5, 27: 5, 13: 6, 26: 6, 12: 8, 25: 8}
 #: Directions of Nastran, Abaqus: displacements, then rotations.
 DISPLACEMENTS = (1, 2, 3)
 
@@ -64,21 +71,14 @@ def read_matrix(file: str, what: str) -> Matrix:
     return READERS[suffix](file, name, what)
 
 
-@contextlib.contextmanager
-def _library(file: str) -> Iterator[None]:
-    """What a library raises for a damaged file, as ValueError."""
-    try:
-        yield
-    except Exception as error:  # there is no end of kinds
-        raise ValueError(f"it is no {pathlib.Path(file).suffix} file, or is damaged: {error!r:.200}") from error
-
-
 def _text(file: str, name: str, what: str) -> Matrix:
     """Matrix Market, or of Abaqus."""
     with pathlib.Path(file).open(encoding="utf-8", errors="replace") as stream:
         first = stream.read(len(MATRIX_MARKET))
     if first == MATRIX_MARKET:
-        return Matrix(scipy.sparse.csc_matrix(scipy.io.mmread(file, spmatrix=False)))
+        _check_market(file)
+        with library(file):
+            return Matrix(scipy.sparse.csc_matrix(scipy.io.mmread(file, spmatrix=False)))
     rows = np.loadtxt(file, delimiter="," if "," in pathlib.Path(file).read_text("utf-8") else None, ndmin=2)
     if rows.shape[1] == 3:  # row, column, value, counted from 1
         return Matrix(_both(rows[:, :2].astype(int) - 1, rows[:, 2]))
@@ -97,6 +97,42 @@ def _text(file: str, name: str, what: str) -> Matrix:
             "write the matrices of the free body, without supports"
         )
     return Matrix(_both(where.reshape(-1, 2), rows[:, 4], len(dofs)), dofs)
+
+
+def _check_market(file: str) -> None:
+    """Look whether a Matrix Market file is whole: SciPy's reader runs beyond the end of a line that is cut short.
+
+    Raises:
+        ValueError: it has other entries than it says.
+    """
+    with pathlib.Path(file).open(encoding="utf-8", errors="replace") as stream:
+        head, *rows = [
+            words for k, line in enumerate(stream) if (words := line.split()) and (k == 0 or words[0][0] != "%")
+        ]
+    kinds = {"coordinate": 3, "array": 2}
+    if len(head) != 5 or head[2].lower() not in kinds or head[3].lower() not in ("real", "integer"):
+        raise ValueError(
+            f"{' '.join(head):.60} is no head of a matrix; write '{MATRIX_MARKET} matrix coordinate real general'"
+        )
+    count = kinds[head[2].lower()]
+    try:
+        size = [int(word) for word in rows[0]]
+        if len(size) != count or min(size) < 1:
+            raise ValueError
+    except (ValueError, IndexError):
+        raise ValueError("it says no size; write rows, columns and, of sparse ones, the number of entries") from None
+    if count == 3:
+        wanted, width = size[2], 3
+    else:
+        n = size[0]
+        wanted, width = (size[0] * size[1] if head[4].lower() == "general" else n * (n + 1) // 2), 1
+    if len(rows) - 1 != wanted or any(len(words) != width for words in rows[1:]):
+        wrong = next((" ".join(words) for words in rows[1:] if len(words) != width), "")
+        raise ValueError(
+            f"it says {wanted} entries and has {len(rows) - 1}"
+            + (f", one of which is {wrong!r:.40}" if wrong else "")
+            + "; it was cut short or changed, so write or copy it again"
+        )
 
 
 def _both(places: np.ndarray, values: np.ndarray, size: int | None = None) -> Any:
@@ -125,14 +161,14 @@ def _named(found: dict[str, Any], name: str, file: str) -> Any:
 
 def _op4(file: str, name: str, what: str) -> Matrix:
     op4 = extra("pyyeti.nastran.op4", "a matrix of Nastran")
-    with _library(file):
+    with library(file):
         found = op4.read(file, sparse=True)
     return Matrix(scipy.sparse.csc_matrix(_named(found, name, file)))
 
 
 def _op2(file: str, name: str, what: str) -> Matrix:
     op2 = extra("pyyeti.nastran.op2", "a matrix of Nastran")
-    with _library(file), op2.OP2(file) as stream:
+    with library(file), op2.OP2(file) as stream:
         found = stream.rdop2mats()
     return Matrix(scipy.sparse.csc_matrix(_named(found, name, file)))
 
@@ -140,7 +176,7 @@ def _op2(file: str, name: str, what: str) -> Matrix:
 def _punch(file: str, name: str, what: str) -> Matrix:
     """Of DMIG entries, which name nodes and directions."""
     bulk = extra("pyyeti.nastran.bulk", "a matrix of Nastran")
-    with _library(file):
+    with library(file):
         found = bulk.rddmig(file, square=True)
     frame = _named(found, name, file)
     dofs = np.array([tuple(one) for one in frame.index], dtype=int)
@@ -152,7 +188,7 @@ def _punch(file: str, name: str, what: str) -> Matrix:
 
 def _ansys(file: str, name: str, what: str) -> Matrix:
     reader = extra("ansys.mapdl.reader", "a matrix of Ansys")
-    with _library(file):
+    with library(file):
         found = reader.read_binary(file)
         dofs, stiffness, mass = found.load_km()
         held = np.asarray(found.const)
@@ -180,7 +216,7 @@ def read_nodes(file: str) -> dict[int, np.ndarray]:
         ValueError: a line is no node.
     """
     suffix = pathlib.Path(file).suffix.lower()
-    if suffix in (".bdf", ".dat", ".nas"):
+    if suffix in NASTRAN:
         table = extra("pyyeti.nastran.bulk", "nodes of Nastran").rdgrids(file)
         if table is None or table[:, 1].any() or table[:, 6].any():
             raise ValueError("it has no GRID entries, or some in a coordinate system of their own; write basic ones")
@@ -189,6 +225,42 @@ def read_nodes(file: str) -> dict[int, np.ndarray]:
         model = extra("ansys.mapdl.reader", "nodes of Ansys").Archive(file)
         return {int(number): place for number, place in zip(model.nnum, model.nodes, strict=True)}
     return _listed(pathlib.Path(file).read_text("utf-8"), keywords=suffix == ".inp")
+
+
+def read_cells(file: str) -> dict[int, np.ndarray]:
+    """Solid elements of the model in a file of nodes: by the number of corners, the nodes of these [m, corners].
+
+    Raises:
+        OSError: it cannot be opened.
+        ValueError: it has elements that cannot be read.
+    """
+    suffix = pathlib.Path(file).suffix.lower()
+    found: dict[int, list[np.ndarray]] = {}
+    if suffix == ".inp" and re.search(r"^\*ELEMENT\b", pathlib.Path(file).read_text("utf-8"), re.IGNORECASE | re.M):
+        abaqus, numbers = extra("meshio", "elements of Abaqus").abaqus, np.array(list(read_nodes(file)))
+        with library(file):
+            mesh = abaqus.read(file)
+            cells = [(block.type, numbers[block.data]) for block in mesh.cells]
+        for kind, nodes in cells:
+            count = next((n for name, n in SOLIDS.items() if kind.startswith(name)), 0)
+            if count:
+                found.setdefault(count, []).append(nodes[:, :count])
+    elif suffix in NASTRAN:
+        bulk = extra("pyyeti.nastran.bulk", "elements of Nastran")
+        for card, count in CARDS.items():
+            with library(file):
+                rows = bulk.rdcards(file, card, return_var="list", no_data_return=[]) or []
+                nodes = [[int(value) for value in row[2 : 2 + count]] for row in rows]
+            if nodes:
+                found.setdefault(count, []).append(np.array(nodes))
+    elif suffix == ".cdb":
+        with library(file):
+            grid = extra("ansys.mapdl.reader", "elements of Ansys").Archive(file).grid
+            numbers, by_kind = grid.point_data["ansys_node_num"], grid.cells_dict
+        for kind, count in VTK.items():
+            if kind in by_kind:
+                found.setdefault(count, []).append(numbers[by_kind[kind][:, :count]])
+    return {count: np.concatenate(nodes) for count, nodes in found.items()}
 
 
 def _listed(text: str, keywords: bool) -> dict[int, np.ndarray]:
@@ -217,8 +289,19 @@ def _listed(text: str, keywords: bool) -> dict[int, np.ndarray]:
     return found
 
 
-def of_matrices(mass: Matrix, stiffness: Matrix, nodes: dict[int, np.ndarray]) -> FiniteElements:
+def of_matrices(
+    mass: Matrix,
+    stiffness: Matrix,
+    nodes: dict[int, np.ndarray],
+    cells: Mapping[int, np.ndarray] = MappingProxyType({}),
+) -> FiniteElements:
     """A body of finite elements, by nodes in the order of the mass matrix where it names them.
+
+    Args:
+        mass, stiffness: its matrices.
+        nodes: places by number.
+        cells: solid elements as `read_cells` has them: their surface is drawn. Those with nodes that matrices lack
+            are left out.
 
     Raises:
         ValueError: a row belongs to no node, a node lacks a displacement, or turns.
@@ -231,7 +314,14 @@ def of_matrices(mass: Matrix, stiffness: Matrix, nodes: dict[int, np.ndarray]) -
         nodes = {number: nodes[number] for number in numbers}
     M, K = _ordered("massFile", mass, list(nodes)), _ordered("stiffnessFile", stiffness, list(nodes))
     order = {number: k for k, number in enumerate(nodes)}
-    return FiniteElements(M, K, np.array(list(nodes.values())).reshape(-1, 3), order)
+    places = np.array(list(nodes.values())).reshape(-1, 3)
+    index = np.full(max(order, default=0) + 2, -1)
+    index[list(order)] = list(order.values())
+    known = {}
+    for count, numbers in cells.items():
+        at = index[np.minimum(numbers, len(index) - 1)]
+        known[count] = at[(at >= 0).all(axis=1)]
+    return FiniteElements(M, K, places, order, surface=skin(places, known))
 
 
 def _ordered(name: str, matrix: Matrix, numbers: list[int]) -> Any:
@@ -258,4 +348,4 @@ def _ordered(name: str, matrix: Matrix, numbers: list[int]) -> Any:
     return matrix.values.tocsr()[rows][:, rows].tocsc()
 
 
-__all__ = ["Matrix", "of_matrices", "path", "read_matrix", "read_nodes"]
+__all__ = ["Matrix", "of_matrices", "path", "read_cells", "read_matrix", "read_nodes"]

@@ -7,6 +7,7 @@ import functools
 import os
 import pathlib
 import re
+import warnings
 from typing import Any
 
 import casadi as ca
@@ -16,10 +17,15 @@ import scipy
 from mbfmu.components.animation import BODY_COLOR, Animated, draw_sphere
 from mbfmu.components.flexible import matrix_files, sid
 from mbfmu.components.flexible.finite_elements import FiniteElements, Material, Patch, Probe, read_mesh, solver
-from mbfmu.components.flexible.floating_frame import Flexibility, Integrals, PartialFlexibleBody, quadratic
+from mbfmu.components.flexible.floating_frame import (
+    Flexibility,
+    Integrals,
+    PartialFlexibleBody,
+    quadratic,
+    slightly_turned,
+)
 from mbfmu.components.flexible.outlines import Outline, outline
-from mbfmu.errors import ModelError
-from mbfmu.frames import Orientation, axes_rotations
+from mbfmu.errors import MbfmuError, ModelError
 from mbfmu.modeling import Final, Frames, Parameter, Variable
 from mbfmu.modeling import types as t
 
@@ -84,6 +90,11 @@ def _read_matrix(file: str, changed: float, what: str) -> matrix_files.Matrix:
 @functools.lru_cache(maxsize=16)
 def _read_nodes(file: str, changed: float) -> dict[int, np.ndarray]:
     return matrix_files.read_nodes(file)
+
+
+@functools.lru_cache(maxsize=16)
+def _read_cells(file: str, changed: float) -> dict[int, np.ndarray]:
+    return matrix_files.read_cells(file)
 
 
 def _file(where: str, file: str, read: Any) -> Any:
@@ -381,7 +392,9 @@ class ModalBody(Animated, PartialFlexibleBody):
     stiffnessFile = Parameter(
         _Text, "", "File of the stiffness matrix [N/m], likewise; model.op4:KAA where it has several"
     )
-    nodeFile = Parameter(_Text, "", "Text file of nodes: number, x, y, z [m]; or .inp, .bdf, .cdb")
+    nodeFile = Parameter(
+        _Text, "", "Text file of nodes: number, x, y, z [m]; or .inp, .bdf, .cdb, whose solids are drawn"
+    )
     meshFile = Parameter(_Text, "", "Mesh of tetrahedra: .msh of gmsh, or .inp of Abaqus")
     meshUnit = Parameter(t.Length, 1.0, "Length of the unit of the mesh: 0.001 of mm", min=1e-12, structural=True)
     E = Parameter(t.Type("Modulus", unit="Pa"), 2.1e11, "Young's modulus, of a mesh", min=1e-9, structural=True)
@@ -407,7 +420,7 @@ class ModalBody(Animated, PartialFlexibleBody):
     diameter = Parameter(
         t.Diameter,
         lambda self: self.world.defaultBodyDiameter,
-        "Without a mesh: diameter of the sphere in the centre of mass; of the rods to the interfaces a third",
+        "Without a surface: diameter of the sphere in the centre of mass; of the rods to the interfaces a third",
         animation=True,
     )
     color = Parameter(t.Color, BODY_COLOR, "Color of the body", shape=3, animation=True)
@@ -478,7 +491,12 @@ class ModalBody(Animated, PartialFlexibleBody):
         }
         parts = [_file(f"{self._called}.{name}", file, reads[name]) for name, file in files.items()]
         try:
-            return matrix_files.of_matrices(*parts)
+            cells = _file(f"{self._called}.nodeFile", files["nodeFile"], _read_cells)
+        except MbfmuError as error:  # it is drawn without
+            warnings.warn(f"{error}; the surface of the body is not drawn", stacklevel=2)
+            cells = {}
+        try:
+            return matrix_files.of_matrices(*parts, cells)
         except ValueError as error:
             raise ModelError(f"{self._called}: {error}") from None
 
@@ -556,8 +574,8 @@ class ModalBody(Animated, PartialFlexibleBody):
         interfaces = len(asked.attached)
         for k, place in enumerate(found.places[:interfaces]):
             u, turn = found.moved(k, q)
-            R = axes_rotations((1, 2, 3), turn, self.der(turn))
-            self.relative_motion(ca.DM(place) + u, Orientation(R.T, R.w), frame=f"frame[{k + 1}]")
+            R = slightly_turned(turn, self.der(turn))
+            self.relative_motion(ca.DM(place) + u, R, frame=f"frame[{k + 1}]")
         if asked.displacements:
             last = interfaces + len(asked.displacements)
             self.u = ca.horzcat(*(found.moved(k, q)[0] for k in range(interfaces, last))).T

@@ -3,11 +3,22 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
+from collections.abc import Mapping
 
 import numpy as np
 
 #: A surface has so many points at most, and so many coordinates of displacements: scenes are text.
 MOST_POINTS, MOST_NUMBERS = 3000, 60000
+
+
+#: Number of corners of a solid element -> its faces, as indices of these; alike in Abaqus, Ansys, Nastran and VTK.
+FACES = {
+    4: ((0, 1, 2), (0, 1, 3), (1, 2, 3), (2, 0, 3)),
+    5: ((0, 1, 2, 3), (0, 1, 4), (1, 2, 4), (2, 3, 4), (3, 0, 4)),
+    6: ((0, 1, 2), (3, 4, 5), (0, 1, 4, 3), (1, 2, 5, 4), (2, 0, 3, 5)),
+    8: ((0, 1, 2, 3), (4, 5, 6, 7), (0, 1, 5, 4), (1, 2, 6, 5), (2, 3, 7, 6), (3, 0, 4, 7)),
+}
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -34,6 +45,35 @@ def outline(places: np.ndarray, triangles: np.ndarray, displacements: np.ndarray
     most = min(MOST_POINTS, MOST_NUMBERS // (3 * max(displacements.shape[2], 1)))
     kept, corners = simplified(places, triangles, max(most, 8))
     return Outline(places[kept], corners, displacements[kept])
+
+
+def skin(places: np.ndarray, cells: Mapping[int, np.ndarray]) -> np.ndarray:
+    """Surface of solid elements: the faces that one of them has alone.
+
+    Args:
+        places: of all nodes [k, 3].
+        cells: by their number of corners, elements as indices of nodes [m, corners]; corners may be the same node, as
+            those of a brick that stands for a wedge.
+
+    Returns:
+        Triangles [i, 3], counterclockwise from outside.
+    """
+    found: dict[tuple[int, ...], tuple[tuple[int, ...], np.ndarray] | None] = {}
+    for count, elements in cells.items():
+        for element in elements.tolist():
+            middle = places[element].mean(axis=0)
+            for face in FACES[count]:
+                corners = tuple(dict.fromkeys(element[k] for k in face))
+                if len(corners) > 2:
+                    key = tuple(sorted(corners))
+                    found[key] = None if key in found else (corners, middle)
+    triangles = []
+    for corners, middle in filter(None, found.values()):
+        a, *others = corners
+        for b, c in itertools.pairwise(others):
+            normal = np.cross(places[b] - places[a], places[c] - places[a])
+            triangles.append((a, b, c) if normal @ (places[a] - middle) >= 0 else (a, c, b))
+    return np.array(triangles, dtype=int).reshape(-1, 3)
 
 
 def simplified(places: np.ndarray, triangles: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray]:
@@ -71,4 +111,4 @@ def simplified(places: np.ndarray, triangles: np.ndarray, most: int) -> tuple[np
     return used[first], np.unique(turned, axis=0)
 
 
-__all__ = ["Outline", "outline", "simplified"]
+__all__ = ["Outline", "outline", "simplified", "skin"]

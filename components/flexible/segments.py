@@ -54,6 +54,7 @@ class BeamSegment(Component):
         t.Angle, "Angles between the halves about length, height and width", shape=3, start=0.0, state_select="prefer"
     )
     phid = Variable(t.AngularVelocity, "Rates of these angles (= der(phi))", shape=3, start=0.0, state_select="prefer")
+    phidd = Variable(t.AngularAcceleration, "Accelerations of these angles (= der(phid))", shape=3, start=0.0)
     s = Coordinate(
         t.Length,
         "Lengthening, and shear along width and height",
@@ -66,6 +67,7 @@ class BeamSegment(Component):
     def equations(self) -> None:
         axes, h, angles = ca.sparsify(ca.DM(self.axes)), self.h, self.phi
         self.phid = rates = self.der(angles)
+        self.phidd = self.der(rates)
         R = axes_rotations(
             (2, 3, 1), ca.vertcat(angles[1], angles[2], angles[0]), ca.vertcat(rates[1], rates[2], rates[0])
         )

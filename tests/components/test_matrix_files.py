@@ -14,6 +14,7 @@ from test_modal_body import ATTACHED, HELD, bricks, files
 
 from mbfmu.components import ModalBody
 from mbfmu.components.flexible import matrix_files
+from mbfmu.components.flexible.outlines import skin
 from mbfmu.errors import ModelError
 from mbfmu.extras import extra
 
@@ -123,6 +124,13 @@ def test_matrices_of_ansys_with_supports_are_refused() -> None:
     nodes = matrix_files.read_nodes(examples.hexarchivefile)
     assert len(nodes) == 321
     assert nodes[2] == pytest.approx((1.0, 0.0, 0.0))
+    for file, corners, volume in ((examples.hexarchivefile, 8, 5.0), (examples.tetarchivefile, 4, 10.0)):
+        nodes, solids = matrix_files.read_nodes(file), matrix_files.read_cells(file)
+        index = {number: k for k, number in enumerate(nodes)}
+        places = np.array(list(nodes.values()))
+        triangles = skin(places, {corners: np.vectorize(index.get)(solids[corners])})
+        a, b, c = places[triangles].swapaxes(0, 1)
+        assert np.einsum("ki,ki->k", a, np.cross(b, c)).sum() / 6 == pytest.approx(volume, rel=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -199,3 +207,65 @@ def test_a_rotor_has_the_frequencies_of_another_program(tmp_path: pathlib.Path, 
     again = ModalBody(fileName=str(tmp_path / "rotor.SID_FEM"), attached="1; 2").checks()
     assert again["frequencies"] == pytest.approx(checks["frequencies"], rel=1e-9)
     assert again["mass"] == pytest.approx(checks["mass"], rel=1e-12)
+
+
+def cells(bar: Any) -> np.ndarray:
+    """Corners of the bricks as numbers of nodes [6, 8], in the order of Abaqus and Nastran."""
+    number = {tuple(np.rint(place / (0.1, 0.1, 0.08)).astype(int)): k for k, place in enumerate(bar[2], 1)}
+    square = ((0, 0), (1, 0), (1, 1), (0, 1))
+    return np.array([[number[i + x, y, z] for z in (0, 1) for x, y in square] for i in range(6)])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("suffix", [".inp", ".bdf"])
+def test_the_surface_of_a_model_is_drawn(bar: Any, tmp_path: pathlib.Path, suffix: str) -> None:
+    """Closed, seen from outside, by nodes that move as those of the matrices do."""
+    given = files(tmp_path, *bar)
+    model = tmp_path / f"bar{suffix}"
+    if suffix == ".inp":
+        nodes = [f"{k}, {x}, {y}, {z}" for k, (x, y, z) in enumerate(bar[2].tolist(), 1)]
+        bricks_of = [", ".join(map(str, (k, *one))) for k, one in enumerate(cells(bar).tolist(), 1)]
+        model.write_text("\n".join(["*Node", *nodes, "*Element, type=C3D8", *bricks_of, ""]))
+    else:
+        pytest.importorskip("pyyeti", reason="no pyyeti: the extra mbfmu[nastran] has it")
+        nodes = [f"GRID,{k},,{x},{y},{z}" for k, (x, y, z) in enumerate(bar[2].tolist(), 1)]
+        bricks_of = [
+            f"CHEXA,{k},1,{','.join(map(str, one[:6]))},+\n+,{one[6]},{one[7]}"
+            for k, one in enumerate(cells(bar).tolist(), 1)
+        ]
+        model.write_text("\n".join([*nodes, *bricks_of, "ENDDATA", ""]))
+    made = ModalBody(**given | {"nodeFile": str(model)}, held=HELD, attached=ATTACHED, nModes=2)
+    outline, (_, _, places) = made.reduction().outline, bar
+    assert outline is not None
+    a, b, c = outline.points[outline.triangles].swapaxes(0, 1)
+    assert np.einsum("ki,ki->k", a, np.cross(b, c)).sum() / 6 == pytest.approx(0.6 * 0.1 * 0.08, rel=1e-12)
+    assert len(outline.triangles) == 2 * (4 * 6 + 2)
+    plain = ModalBody(**given, held=HELD, attached=ATTACHED, nModes=2).reduction()
+    assert plain.outline is None
+    end = np.argmax(outline.points @ (1, 0.1, 0.01))
+    mean = outline.displacements[outline.points[:, 0] > 0.59].mean(axis=0)
+    assert outline.points[end] + places[:4].mean(axis=0) == pytest.approx(places[-1], abs=1e-12)
+    assert mean == pytest.approx(plain.displacements[0], abs=1e-9)
+
+
+def test_elements_that_cannot_be_read_leave_a_body_without_a_surface(bar: Any, tmp_path: pathlib.Path) -> None:
+    given = files(tmp_path, *bar)
+    model = tmp_path / "bar.inp"
+    nodes = [f"{k}, {x}, {y}, {z}" for k, (x, y, z) in enumerate(bar[2].tolist(), 1)]
+    model.write_text("\n".join(["*Node", *nodes, "*Element, type=UNKNOWN7", "1, 1, 2, 3", ""]))
+    made = ModalBody(**given | {"nodeFile": str(model)}, held=HELD, attached=ATTACHED, nModes=2)
+    with pytest.warns(UserWarning, match=r"nodeFile = .*bar.inp.*the surface of the body is not drawn"):
+        assert made.reduction().outline is None
+
+
+def test_faces_that_elements_share_are_inside() -> None:
+    """A brick, a wedge and a pyramid on it, and a brick of a wedge's corners: volumes of their closed surfaces."""
+    cube = np.array(
+        [(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0), (0, 0, 1), (1, 0, 1), (1, 1, 1), (0, 1, 1)], dtype=float
+    )
+    places = np.vstack([cube, (0.5, 0.5, 2.0), (2.0, 0.0, 0.0), (2.0, 0.0, 1.0)])
+    whole = {8: np.arange(8)[None], 5: np.array([[4, 5, 6, 7, 8]]), 6: np.array([[1, 9, 2, 5, 10, 6]])}
+    collapsed = {8: np.array([np.arange(8), (1, 9, 2, 2, 5, 10, 6, 6)])}
+    for cells_of, volume in ((whole, 1 + 1 / 3 + 1 / 2), (collapsed, 1.5)):
+        a, b, c = places[skin(places, cells_of)].swapaxes(0, 1)
+        assert np.einsum("ki,ki->k", a, np.cross(b, c)).sum() / 6 == pytest.approx(volume, rel=1e-12)

@@ -1,0 +1,101 @@
+"""Files of bodies that bend, damaged at random: each is a body or one line that says what is wrong."""
+
+from __future__ import annotations
+
+import pathlib
+import random
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from test_modal_body import ATTACHED, HELD, bricks, files
+
+from mbfmu.components import ModalBody
+from mbfmu.errors import ModelError
+
+MESH = pathlib.Path(__file__).with_name("box.msh")
+
+
+def damaged(data: bytes, by: random.Random) -> bytes:
+    """Cut short, with bytes that lack, are others or are too many, with lines in another order, with other numbers."""
+    text, size = bytearray(data), len(data)
+    at = by.randrange(size)
+    kind = by.randrange(6)
+    if kind == 0:
+        return data[:at]
+    if kind == 1:
+        del text[at : at + by.randrange(1, 40)]
+    elif kind == 2:
+        text[at] = by.randrange(256)
+    elif kind == 3:
+        text[at:at] = bytes(by.randrange(256) for _ in range(by.randrange(1, 6)))
+    elif kind == 4:
+        lines = data.split(b"\n")
+        one, other = by.randrange(len(lines)), by.randrange(len(lines))
+        lines[one], lines[other] = lines[other], lines[one]
+        return b"\n".join(lines)
+    else:
+        for _ in range(5):
+            at = by.randrange(size)
+            text[at : at + 1] = by.choice([b"-", b"9", b".", b"e", b" ", b"0", b"nan", b"1e400"])
+    return bytes(text)
+
+
+@pytest.fixture(scope="module")
+def given(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    return files(tmp_path_factory.mktemp("bar"), *bricks()) | {"held": HELD, "attached": ATTACHED, "nModes": 2}
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("kind", ["sid", "mesh", "massFile", "stiffnessFile", "nodeFile"])
+def test_a_damaged_file_is_a_body_or_a_message(
+    kind: str, given: dict[str, Any], tmp_path: pathlib.Path, campaign: Callable[[Any, Any], Any]
+) -> None:
+    by, messages = random.Random(kind), []
+    if kind == "mesh":
+        data, suffix, modifiers = MESH.read_bytes(), ".msh", {"held": "end", "nModes": 2}
+    elif kind == "sid":
+        data, suffix, modifiers = ModalBody(**given).sid_text().encode(), ".SID_FEM", {"attached": "1"}
+    else:
+        source = pathlib.Path(given[kind])
+        data, suffix, modifiers = source.read_bytes(), source.suffix, given
+    name = {"mesh": "meshFile", "sid": "fileName"}.get(kind, kind)
+    for k in range(campaign(40, 1000)):
+        file = tmp_path / f"{k}{suffix}"
+        file.write_bytes(damaged(data, by))
+        try:
+            ModalBody(**modifiers | {name: str(file)}).reduction()
+        except ModelError as error:
+            messages.append(str(error))
+        file.unlink()
+    assert len(messages) > 10
+    assert not [message for message in messages if "\n" in message or len(message) > 600]
+
+
+@pytest.mark.parametrize(
+    ("cut", "message"),
+    [
+        (lambda text: text[:-20], r"it says \d+ entries and has \d+.*; it was cut short or changed"),
+        (lambda text: text.rsplit(" ", 1)[0], r"it says \d+ entries and has \d+, one of which is '\d+ \d+'"),
+        (lambda text: text.replace("coordinate", "coordinates"), "is no head of a matrix"),
+        (lambda text: text.replace("\n84 84 ", "\n84 x ", 1), "it says no size"),
+    ],
+)
+def test_a_matrix_that_is_cut_short_is_refused(
+    given: dict[str, Any], tmp_path: pathlib.Path, cut: Callable[[str], str], message: str
+) -> None:
+    """SciPy's reader ends the program where the last line is cut."""
+    file = tmp_path / "stiffness.mtx"
+    file.write_text(cut(pathlib.Path(given["stiffnessFile"]).read_text().rstrip()))
+    with pytest.raises(ModelError, match=message):
+        ModalBody(**given | {"stiffnessFile": str(file)}).reduction()
+
+
+def test_points_that_are_nowhere_are_refused(tmp_path: pathlib.Path) -> None:
+    text = MESH.read_text()
+    line = next(line for line in text.splitlines() if line.count(".") or line.startswith("0 0 0"))
+    file = tmp_path / "box.msh"
+    file.write_text(text.replace(line, line.replace(line.split()[0], "nan", 1), 1))
+    with pytest.raises(ModelError, match=r"meshFile = .*(nowhere|damaged)"):
+        ModalBody(meshFile=str(file), held="end", nModes=2).reduction()
