@@ -17,7 +17,7 @@ import mbfmu
 from mbfmu.cli import main
 from mbfmu.components import Beam, Body, BodyShape, FiniteSegmentBeam, Fixed, FreeMotion, Revolute, World
 from mbfmu.components.flexible.beam import rectangle_torsion
-from mbfmu.components.flexible.floating_frame import quadratic
+from mbfmu.components.flexible.floating_frame import quadratic, slightly_turned
 from mbfmu.dynamics import System
 from mbfmu.dynamics.solving import accelerations
 from mbfmu.errors import ModelError
@@ -181,6 +181,25 @@ def test_one_motion_whatever_the_frame_of_reference() -> None:
     straight = linearize(Clamped(Beam(**UNIT, nWidth=2, nHeight=2))).eigenvalues
     turned = linearize(Clamped(Beam(**UNIT | {"r": (0.48, 0.64, 0.6)}, nWidth=2, nHeight=2))).eigenvalues
     assert np.sort(turned.imag) == pytest.approx(np.sort(straight.imag), rel=1e-9)
+
+
+def test_small_rotations_are_the_same_in_all_frames() -> None:
+    """Turned axes, by SciPy; rates by differences; a rotation about one axis is right to second order."""
+    turn, rates = ca.SX.sym("turn", 3), ca.SX.sym("rates", 3)
+    R = slightly_turned(turn, rates)
+    values = ca.Function("values", [turn, rates], [R.T, R.w])
+    random = np.random.default_rng(0)
+    angles, speeds = random.normal(size=(2, 3)) * 0.3
+    T, w = (np.array(part) for part in values(angles, speeds))
+    assert np.abs(T @ T.T - np.eye(3)).max() < 1e-15
+    axes = scipy.spatial.transform.Rotation.random(rng=1).as_matrix()
+    assert np.array(values(axes @ angles, speeds)[0]) == pytest.approx(axes @ T @ axes.T, abs=1e-15)
+    h = 1e-5
+    after, before = (np.array(values(angles + side * h * speeds, speeds)[0]) for side in (1, -1))
+    spin = -(after - before) / (2 * h) @ T.T
+    assert (spin[2, 1], spin[0, 2], spin[1, 0]) == pytest.approx(w.ravel(), abs=1e-9)
+    exact = scipy.spatial.transform.Rotation.from_rotvec(angles / 10).as_matrix().T
+    assert np.array(values(angles / 10, speeds)[0]) == pytest.approx(exact, abs=np.linalg.norm(angles / 10) ** 3 / 8)
 
 
 class Hinged(Assembly):
