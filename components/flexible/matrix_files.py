@@ -318,8 +318,8 @@ def of_matrices(
     index = np.full(max(order, default=0) + 2, -1)
     index[list(order)] = list(order.values())
     known = {}
-    for count, numbers in cells.items():
-        at = index[np.minimum(numbers, len(index) - 1)]
+    for count, elements in cells.items():
+        at = index[np.minimum(elements, len(index) - 1)]
         known[count] = at[(at >= 0).all(axis=1)]
     return FiniteElements(M, K, places, order, surface=skin(places, known))
 
