@@ -15,9 +15,11 @@ import pytest
 from glb import Glb
 
 import mbfmu
+from mbfmu.components import BodyBox, Revolute, World
 from mbfmu.dynamics.showing.scene import Scene, Shape
 from mbfmu.dynamics.system import System
 from mbfmu.errors import MbfmuError
+from mbfmu.modeling import Assembly, Start
 from mbfmu.modeling.registry import assemblies
 from mbfmu.runtime.result import Result
 from mbfmu.scene.gltf import write_glb
@@ -66,13 +68,34 @@ def expected(shape: Shape, result: Result, i: int, up: tuple[float, float, float
 @pytest.mark.slow
 @pytest.mark.parametrize("name", GALLERY)
 def test_nodes_stand_where_the_run_says(name: str) -> None:
-    system = System.of(mbfmu.load(name), scene=True)
+    check_nodes(System.of(mbfmu.load(name), scene=True))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n", [(0, 1, 0), (0, -1, 0), (1, 0, 0), (0.6, 0, -0.8)])
+def test_what_is_above_is_up_in_gltf(n: tuple[float, float, float]) -> None:
+    class Swing(Assembly):
+        def __init__(self) -> None:
+            self.world = World(n=n)
+            self.hinge = Revolute(n=(0, 0, 1), phi=Start(0.4, fixed=True), w=Start(1.0, fixed=True))
+            self.bar = BodyBox(r=(0.5, 0.1, 0.2))
+            self.connect(self.world.frame_b, self.hinge.frame_a)
+            self.connect(self.hinge.frame_b, self.bar.frame_a)
+
+    system = System.of(Swing(), scene=True)
+    assert isinstance(system.scene, Scene)
+    np.testing.assert_allclose(system.scene.up, -np.array(n))
+    check_nodes(system)
+
+
+def check_nodes(system: System) -> None:
+    """Compare nodes of a file with the shapes of a run, at 20 instants."""
     scene = system.scene
     assert isinstance(scene, Scene)
     assert scene.shapes
     stop = min(system.equations.stop_time, 2.0)
     result = simulate(system, stop, interval=stop / 200, outputs=list(scene.variables))
-    glb = Glb(write_glb(motion(scene, result.time, result), scene.up, name))
+    glb = Glb(write_glb(motion(scene, result.time, result), scene.up, system.name))
     numbers = {node["name"]: i for i, node in enumerate(glb.nodes) if "mesh" in node}
     assert set(numbers) == {shape.ident for shape in scene.shapes}
     assert glb.channels, "nothing moves"

@@ -12,6 +12,8 @@ from mechanisms import CartPole, Suspension, TwoSprings
 import mbfmu
 from mbfmu import cli
 from mbfmu.errors import ModelError
+from mbfmu.modeling import Assembly, Component, Parameter, State
+from mbfmu.modeling import types as t
 
 TRUE = {"strut.c": 20000.0, "strut.d": 1500.0, "body.m": 300.0}
 ELSEWHERE = {"strut.c": 14000.0, "strut.d": 900.0, "body.m": 380.0}
@@ -91,6 +93,33 @@ def test_a_pair_that_the_data_cannot_tell_apart_is_named_as_a_pair(noise, d, nam
     lost = [name in pair for name in names]
     np.testing.assert_array_equal(np.isnan(found.errors), lost)
     np.testing.assert_array_equal(np.isnan(found.intervals), np.column_stack([lost, lost]))
+
+
+class Growth(Component):
+    """x' = k, with a rate that is at most 1."""
+
+    k = Parameter(t.Real, 1.0, "Rate", min=0, max=1)
+    x = State(t.Real, "What grows", start=0.0, fixed=True)
+
+    def equations(self):
+        self.der.x = self.k
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("begin", [1.0, 0.0])
+def test_a_search_begins_at_a_bound_and_does_not_look_behind_it(begin):
+    """No value there can be run; its slope is that of the side where some can."""
+
+    class Grows(Assembly):
+        def __init__(self):
+            self.own = Growth()
+
+    times = np.linspace(0, 1, 11)
+    data = {"time": times, "own.x": 0.8 * times}
+    found = mbfmu.fit(Grows(), data, ["own.k"], start_values={"own.k": begin})
+    assert found["own.k"] == pytest.approx(0.8, rel=1e-6)
+    inside = mbfmu.fit(Grows(), data, {"own.k": (0.0, 0.5)}, start_values={"own.k": begin})  # it begins at the next one
+    assert inside["own.k"] == pytest.approx(0.5, rel=1e-6)
 
 
 def test_start_values_bounds_gaps_and_several_experiments(suspension):
