@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import casadi as ca
 import numpy as np
 import pytest
 import scipy.optimize
@@ -102,6 +103,7 @@ class Growth(Component):
     x = State(t.Real, "What grows", start=0.0, fixed=True)
 
     def equations(self):
+        self.require(ca.fmin(self.k, 1 - self.k), "the rate is not between 0 and 1")
         self.der.x = self.k
 
 
