@@ -75,11 +75,12 @@ class Silent(Assembly):
 
 @pytest.fixture(scope="module")
 def fmus(tmp_path_factory: pytest.TempPathFactory) -> dict[str, pathlib.Path]:
-    """Build each assembly once, native."""
+    """Build each assembly once, native; how equations are evaluated is no matter here."""
     folder = tmp_path_factory.mktemp("fmus")
     assemblies = {"driver": Driver(), "load": Load(), "stepped": Load(step=1.0), "rotor": Rotor(), "slider": Slider()}
     return {
-        name: mbfmu.build(assembly, folder / f"{name}.fmu", target="native") for name, assembly in assemblies.items()
+        name: mbfmu.build(assembly, folder / f"{name}.fmu", target="native", equations="interpreted")
+        for name, assembly in assemblies.items()
     }
 
 
@@ -89,7 +90,7 @@ def fmus_3(tmp_path_factory: pytest.TempPathFactory) -> dict[str, pathlib.Path]:
     folder = tmp_path_factory.mktemp("fmus_3")
     assemblies = {"driver": Driver(), "load": Load(), "stepped": Load(step=1.0), "rotor": Rotor()}
     return {
-        name: mbfmu.build(assembly, folder / f"{name}.fmu", target="native", fmi=3)
+        name: mbfmu.build(assembly, folder / f"{name}.fmu", target="native", equations="interpreted", fmi=3)
         for name, assembly in assemblies.items()
     }
 
@@ -159,6 +160,7 @@ def test_error_falls_with_the_order_of_the_inputs(
     assert orders == pytest.approx(order, abs=0.1)
 
 
+@pytest.mark.slow
 def test_newer_inputs_and_better_slopes_are_more_accurate(fmus: dict[str, pathlib.Path]) -> None:
     structure = SystemStructure.of({"driver": fmus["driver"], "load": fmus["load"]})
     error = {

@@ -41,6 +41,7 @@ def test_every_class_has_its_place(site: pathlib.Path) -> None:
         assert shown in revolute, shown
 
 
+@pytest.mark.slow
 def test_every_command_and_the_contract_are_there(site: pathlib.Path) -> None:
     page = (site / "reference" / "command-line.html").read_text("utf-8")
     names = {info.name or info.callback.__name__ for info in app.registered_commands}  # type: ignore[union-attr]
@@ -50,6 +51,7 @@ def test_every_command_and_the_contract_are_there(site: pathlib.Path) -> None:
     assert [name for name in contract.FUNCTIONS if f"<code>{name}(" not in text] == []
 
 
+@pytest.mark.slow
 def test_pages_fetch_nothing_from_anywhere(site: pathlib.Path) -> None:
     for page in site.rglob("*.html"):
         text = page.read_text("utf-8")
@@ -83,6 +85,7 @@ def test_there_are_three_notebooks() -> None:
     assert len(NOTEBOOKS) == 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("word", "page"), [("hinge", "joints"), ("pulley", "rotational"), ("tyre", "vehicle"), ("motor", "electrical")]
 )

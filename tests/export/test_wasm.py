@@ -31,6 +31,8 @@ wasmtime = pytest.importorskip(
 
 from wasm_host import Guest  # noqa: E402 - it needs wasmtime
 
+pytestmark = pytest.mark.slow  # its component is compiled
+
 
 @pytest.fixture(scope="module", autouse=True)
 def _ready() -> None:
@@ -82,7 +84,6 @@ def pairs(tmp_path_factory: pytest.TempPathFactory) -> Any:
     return get
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "stop"), [("double_pendulum", 2.0), ("furuta_pendulum", 2.0), ("car", 0.5), ("engine_v6", 0.02)]
 )
@@ -167,7 +168,6 @@ def test_another_engine_gives_the_same_bits(translated):
     assert json.loads(printed) == expected
 
 
-@pytest.mark.slow
 def test_browsers_give_the_same_bits(translated):
     """Chromium, which loads the translated component from a server of this process, and nothing from elsewhere."""
     webdriver = pytest.importorskip("selenium.webdriver", reason="needs selenium for a browser")
@@ -194,7 +194,6 @@ def test_browsers_give_the_same_bits(translated):
             server.shutdown()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", ["furuta_pendulum", "engine_1b"])
 def test_model_exchange_is_that_of_the_library(pairs, name):
     """Sizes, derivatives, indicators, nominals and events along a path that both are led on."""

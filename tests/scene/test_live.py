@@ -25,6 +25,8 @@ from mbfmu.runtime import contract
 from mbfmu.runtime.run import Run
 from mbfmu.scene.packing import bytes_of
 
+pytestmark = pytest.mark.slow
+
 OUTPUTS = ("base.phi", "base.w", "hinge.phi", "hinge.w")
 
 #: Starts again and runs to an instant in steps of 10 ms; returns the outputs there.
@@ -423,7 +425,6 @@ def test_a_live_glb_is_refused(tmp_path: pathlib.Path) -> None:
         mbfmu.animate(mbfmu.load("pendulum"), tmp_path / "motion.glb", live=True)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("fmi", [2, 3])
 def test_an_fmu_is_animated_as_its_source(fmi: int, tmp_path: pathlib.Path) -> None:
     assembly = mbfmu.load("double_pendulum")
@@ -434,7 +435,6 @@ def test_an_fmu_is_animated_as_its_source(fmi: int, tmp_path: pathlib.Path) -> N
     assert len(nodes(of_fmu)) > 20
 
 
-@pytest.mark.slow
 def test_an_fmu_of_fmi_3_runs_live(page: pathlib.Path, opened: Callable[[pathlib.Path], Any], tmp_path: pathlib.Path):
     assembly = mbfmu.load("double_pendulum")
     file = mbfmu.build(assembly, tmp_path / "pendulum.fmu", equations="interpreted", fmi=3)
@@ -472,7 +472,6 @@ class Jelly(Assembly):
         self.connect(self.world.frame_b, self.box.frame_a)
 
 
-@pytest.mark.slow
 def test_a_mesh_bends_on_the_page_as_its_body_does(
     can_live: None, opened: Callable[[pathlib.Path], Any], tmp_path: pathlib.Path
 ) -> None:
@@ -507,7 +506,6 @@ def nodes(file: pathlib.Path) -> list[str]:
     return [node["name"] for node in json.loads(data[20 : 20 + int.from_bytes(data[12:16], "little")])["nodes"]]
 
 
-@pytest.mark.slow
 def test_in_a_notebook_it_runs_within_its_frame(
     can_live: None, opened: Callable[[pathlib.Path], Any], tmp_path: pathlib.Path
 ) -> None:
