@@ -463,8 +463,10 @@ class Contact(ContactPair, ContactLaw):
         view = (a if geometries[0].in_patches else b) if shares_friction(*geometries) else None
         found = self.patches(view)
         stiffness, exponent = self._elasticity(*geometries)
-        self.gap = ca.vertcat(*(ca.mmin(ca.vertcat(*(point.gap for point in patch))) for patch in found))
-        self._stay_outside(*geometries)
+        # What a pair does is shared by all that are like it, and not worked out while they are apart
+        self.gap = self.shared(ca.vertcat(*(ca.mmin(ca.vertcat(*(point.gap for point in patch))) for patch in found)))
+        closed = [self.switch(self.margin - self.gap[i], 1, 0) for i in range(len(found))]
+        self._stay_outside(*geometries, functools.reduce(ca.fmax, closed))
 
         def seen(v: Any) -> Any:
             return v if view is None else resolve2(view.R, v)
@@ -483,47 +485,64 @@ class Contact(ContactPair, ContactLaw):
         origin = a.r_0 if view is None else seen(a.r_0 - view.r_0)
         # Of a relative to b, at frame_a
         v_a, w = seen(self.der(a.r_0) - self.der(b.r_0) - cross(w_b, between)), seen(w_a - w_b)
-        torque, stored, lost = ca.SX.zeros(3), ca.SX.zeros(1), ca.SX.zeros(1)
-        forces, places, normal_forces, frictions, rates_z, rates_phi = [], [], [], [], [], []
+        loads, energies = ca.SX.zeros(12), ca.SX.zeros(2)
+        shown, places, rates_z, rates_phi = [], [], [], []
         for i, patch in enumerate(found):
-            pressed = self._press(_Patch(patch, origin, v_a, w), stiffness, exponent)
-            stored, lost = stored + pressed.energy, lost + pressed.lost
+            pressed = self._press(_Patch(patch, origin, v_a, w), stiffness, exponent, closed[i])
+            stored, lost = pressed.energy, pressed.lost
             n, f_n, place = pressed.normal, pressed.f_n, pressed.place
             v = v_a + cross(w, place - origin)
             f_t, moment = ca.SX.zeros(3), ca.SX.zeros(3)
             if has_friction(self):
-                slip, z = v - n * ca.dot(n, v), seen_from_b(self.z[3 * i : 3 * i + 3])
+                own = self.z[3 * i : 3 * i + 3]
+                slip, z = v - n * ca.dot(n, v), seen_from_b(own)
                 if pressed.grip is not None:
                     slip = slip + n * pressed.grip * ca.dot(n, w)
                 resistance, z_rate = self._rub(pressed, slip, z)
-                stored, lost = _spent(stored, lost, self.c_t, z, z_rate, ca.dot(resistance, slip))
-                rates_z.append(to_b(z_rate))
+                lost = lost + ca.dot(resistance, slip) - self.c_t * ca.dot(z, z_rate)
+                rate, spent = self._relax(own, self.c_t, self.d_t, to_b(z_rate), closed[i])
+                rates_z.append(rate)
+                energies += spent
                 f_t = resistance
                 if pressed.grip is not None:
                     f_t = resistance - n * ca.dot(n, resistance)
                     moment = pressed.grip * (resistance - f_t)
             if _turns(self):
-                phi = seen_from_b(self.phi[3 * i : 3 * i + 3])
+                own = self.phi[3 * i : 3 * i + 3]
+                phi = seen_from_b(own)
                 turned, phi_rate = self._turn(n, w, phi, f_n)
-                stored, lost = _spent(stored, lost, self.c_r, phi, phi_rate, ca.dot(turned, w))
-                rates_phi.append(to_b(phi_rate))
+                lost = lost + ca.dot(turned, w) - self.c_r * ca.dot(phi, phi_rate)
+                rate, spent = self._relax(own, self.c_r, self.d_r, to_b(phi_rate), closed[i])
+                rates_phi.append(rate)
+                energies += spent
                 moment = moment + turned
-            torque = torque + pressed.torque - cross(place - origin, f_t) - moment
-            forces.append(in_world(pressed.force - f_t))
-            places.append(place if view is None else view.r_0 + in_world(place))
-            normal_forces.append(f_n)
-            frictions.append(guarded_length(f_t, laws.TINY) if has_friction(self) else 0)
-        self.f_n, self.f_t = ca.vertcat(*normal_forces), ca.vertcat(*frictions)
-        self.f_c, self.r_c = ca.horzcat(*forces).T, ca.horzcat(*places).T
-        self.f_a = force = ca.sum2(ca.horzcat(*forces))
+            force = in_world(pressed.force - f_t)
+            torque = in_world(pressed.torque - cross(place - origin, f_t) - moment)
+            on_a = [-resolve2(a.R, force), -resolve2(a.R, torque)]
+            on_b = [resolve2(b.R, force), resolve2(b.R, torque + cross(between, force))]
+            loads += self.shared(ca.vertcat(*on_a, *on_b), closed[i])
+            energies += self.shared(ca.vertcat(stored, lost), closed[i])
+            friction = [guarded_length(f_t, laws.TINY)] if has_friction(self) else []
+            shown.append(self.shared(ca.vertcat(force, f_n, *friction), closed[i]))
+            places.append(self.shared(place if view is None else view.r_0 + in_world(place)))
+        told = ca.horzcat(*shown)
+        self.f_c, self.f_n = told[:3, :].T, told[3, :].T
+        self.f_t = told[4, :].T if has_friction(self) else ca.SX.zeros(len(found))
+        self.r_c = ca.horzcat(*places).T
+        self.f_a = ca.sum2(told[:3, :])
         if rates_z:
             self.der.z = ca.vertcat(*rates_z)
         if rates_phi:
             self.der.phi = ca.vertcat(*rates_phi)
-        torque = in_world(torque)
-        a.f, a.t = -resolve2(a.R, force), -resolve2(a.R, torque)
-        b.f, b.t = resolve2(b.R, force), resolve2(b.R, torque + cross(between, force))
-        self.energy(potential=stored, dissipated=lost)
+        a.f, a.t, b.f, b.t = ca.vertsplit(loads, 3)
+        self.energy(potential=energies[0], dissipated=energies[1])
+
+    def _relax(self, z: Any, c: Any, d: Any, rate: Any, closed: Any) -> tuple[Any, Any]:
+        """How fast a bristle gives way, also while nothing touches it, and the energy [J] and power [W] that it has
+        then, or in any case."""
+        free = -c / d * z
+        spent = ca.if_else(closed, 0, -c * ca.dot(z, free))
+        return self.shared(rate, closed) + ca.if_else(closed, 0, free), ca.vertcat(c * ca.sumsqr(z) / 2, spent)
 
     def _rub(self, pressed: _Pressed, slip: Any, z: Any) -> tuple[Any, Any]:
         """Resistance against slipping, and how its bristle gives way.
@@ -552,8 +571,11 @@ class Contact(ContactPair, ContactLaw):
         curved = curvature(a) + curvature(b)
         return laws.hertz_stiffness(self.E_a, self.nu_a, self.E_b, self.nu_b, curved), laws.HERTZ
 
-    def _stay_outside(self, a: Geometry, b: Geometry) -> None:
-        """Refuse overlap that is none of a contact; end the run where surfaces say nothing of the depth any more."""
+    def _stay_outside(self, a: Geometry, b: Geometry, closed: Any) -> None:
+        """Refuse overlap that is none of a contact; end the run where surfaces say nothing of the depth any more.
+
+        Only what is `closed` can be so deep.
+        """
         sizes = [geometry.size for geometry in (a, b) if geometry.size is not None]
         least, size = ca.mmin(self.gap), ca.mmin(ca.vertcat(*sizes))
         if is_rounded(a, b) or is_ellipsoidal(a, b):
@@ -566,28 +588,28 @@ class Contact(ContactPair, ContactLaw):
                 radii = f"{100 * PRESSED:g} % of the radii of their edges"
                 rounder = "give them a greater rounding"
             self.require(
-                self.hold(self.initial, value=least),
+                self.hold(self.initial, value=self.shared(least, self.initial.active)),
                 f"{a.where} and {b.where} overlap at the start by {{}} m more than {most}; start them further apart",
             )
             self.require(
-                least,
+                self.shared(least, closed),
                 f"{a.where} and {b.where} are pressed into each other by more than {radii}; give the contact a greater "
                 f"stiffness, make the bodies slower, or {rounder}",
             )
             return
         self.require(
-            self.hold(self.initial, value=least) + OVERLAP * size,
+            self.hold(self.initial, value=self.shared(least, self.initial.active)) + OVERLAP * size,
             f"{a.where} and {b.where} overlap at the start by {{}} m more than a tenth of their size; start them "
             "further apart",
         )
         if len(sizes) == 2:  # a plane has no other side
             self.require(
-                least + size,
+                self.shared(least, closed) + size,
                 f"{a.where} is so deep in {b.where} that it comes out on the other side; give the contact a greater "
                 "stiffness, or make the bodies slower",
             )
 
-    def _press(self, patch: _Patch, c: Any, n: Any) -> _Pressed:
+    def _press(self, patch: _Patch, c: Any, n: Any, closed: Any) -> _Pressed:
         """What the points of a patch press with, while surfaces overlap.
 
         Each has its elastic force, damped after its own speed; a linear damper stands beside all of them. Contact
@@ -596,12 +618,9 @@ class Contact(ContactPair, ContactLaw):
         points = patch.points
         depths = [self.margin - point.gap for point in points]
         most = ca.mmax(ca.vertcat(*depths))
-        closed = self.switch(most, 1, 0)
         elastic, energies = [], []
         for point, depth in zip(points, depths, strict=True):
             force, energy = laws.elastic_force(c, n, ca.fmax(0, depth))
-            if len(points) == 1:  # others come and go on their own
-                force, energy = ca.if_else(closed, force, 0), ca.if_else(closed, energy, 0)
             elastic.append(point.weight * force)
             energies.append(energy)
         # Where nothing presses yet, the deepest points are where it will
@@ -611,11 +630,12 @@ class Contact(ContactPair, ContactLaw):
         if len(points) > 1:
             approach = sum(count * one for count, one in zip(counts, patch.approaches, strict=True)) / whole
         if self.damping == "KelvinVoigt":
-            force = ca.if_else(closed, laws.kelvin_voigt(sum(elastic), self.d_n, approach), 0)
+            force = laws.kelvin_voigt(sum(elastic), self.d_n, approach)
             damped = [force] if len(points) == 1 else [count / whole * force for count in counts]
         else:
             if self.damping == "Restitution":
-                impact = self.hold(self.edge(closed > 0.5), value=ca.fmax(approach, self.v_min), start=self.v_min)
+                met = self.shared(ca.fmax(approach, self.v_min), closed)
+                impact = self.hold(self.edge(closed > 0.5), value=met, start=self.v_min)
                 d = laws.damping_number(self.e) / impact
             else:
                 d = self.d
@@ -782,11 +802,6 @@ class ContactGroup(ContactLaw):
                 f"{self.where}: the group of {', '.join(sorted(known)) or 'nothing'} has no pair that may touch; name "
                 "two geometries or more, or leave the group out"
             )
-
-
-def _spent(stored: Any, lost: Any, c: Any, z: Any, rate: Any, power: Any) -> tuple[Any, Any]:
-    """Energies with those of a bristle that takes up some power: what it does not store turns into heat."""
-    return stored + c * ca.sumsqr(z) / 2, lost + power - c * ca.dot(z, rate)
 
 
 def name_of(geometry: Any) -> Any:

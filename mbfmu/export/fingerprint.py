@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from importlib.resources.abc import Traversable
 
 from mbfmu.export.native import is_tape
+from mbfmu.runtime.calls import has_calls
 from mbfmu.runtime.contract import REQUIRED
 from mbfmu.runtime.descriptor import cached_tape
 from mbfmu.runtime.equations import Equations
@@ -51,7 +52,8 @@ def fingerprint(
     for name in (*REQUIRED, *(("impacts",) if equations.points else ())):
         function = equations.functions[name]
         # Tapes are needed in any case, and are made sooner than CasADi writes what is long.
-        add(cached_tape(function) if function.is_a("SXFunction") and is_tape(name, function) else function.serialize())
+        plain = function.is_a("SXFunction") and is_tape(name, function) and not has_calls(function)
+        add(cached_tape(function) if plain else function.serialize())
     for package in RUNTIME_PACKAGES:
         for path, data in _files(importlib.resources.files(package), package):
             add(path)

@@ -24,6 +24,7 @@ from mbfmu.fmi.libraries import PLATFORMS_3, STAND_INS
 from mbfmu.runtime import build as runtime
 from mbfmu.runtime import contract
 from mbfmu.runtime.c_code import Code, always, declarations, is_long, work_length
+from mbfmu.runtime.calls import has_calls
 from mbfmu.runtime.compiled import INNER
 from mbfmu.runtime.compilers import (
     Compilation,
@@ -34,6 +35,7 @@ from mbfmu.runtime.compilers import (
     require_compiler,
 )
 from mbfmu.runtime.descriptor import descriptor, functions_of, names_of_functions, packed, sizes_of, tables_of
+from mbfmu.runtime.enclosures import Enclosed
 from mbfmu.runtime.equations import Equations
 from mbfmu.runtime.variables import ScalarVariable
 
@@ -203,10 +205,12 @@ class Sources:
         self._compilations: list[Compilation] = []
         functions = equations.functions
         compiled = {name: functions[name] for name in contract.REQUIRED if not is_tape(name, functions[name])}
+        # Bounds of what many call are looked at in each step, and their code is short
+        compiled |= {name: one for name, one in Enclosed.of(equations).functions.items() if has_calls(one)}
         self._apart = is_long(compiled.values())
         if not self._apart:
             functions = functions_of(equations, variables)
-            compiled = {name: function for name, function in functions.items() if not is_tape(name, function)}
+            compiled = {name: one for name, one in functions.items() if name in compiled or not is_tape(name, one)}
         self.compiled = compiled
         self.units: tuple[str, ...] = ("fmu.c",)
         self._write_runtime()

@@ -3,7 +3,8 @@
 A function of numbers is a row of statements, one for each instruction. What compilers do with a row grows faster than
 its length, so long rows are cut into pieces of some hundred statements, a C function each; what one makes for another
 goes through the work vector. Most of it would go through memory anyway: processors have few registers. A function that
-calls others, that of a large tree, is a row of calls, and what one call makes for another lies in the work vector.
+calls others, that of a large tree, is a row of calls, and what one call makes for another lies in the work vector. In
+functions of numbers a call (`mbfmu.runtime.calls`) is a statement; where its guard is 0 it is not made.
 
 The same operations in the same order give the same bits, however they are cut, and in lanes of vectors, too.
 """
@@ -18,6 +19,7 @@ from typing import TypeAlias, TypeGuard
 
 import casadi as ca
 
+from mbfmu.runtime.calls import argument_offsets, called_by, calls_in, guard_of, result_offsets
 from mbfmu.runtime.contract import ARITHMETIC, OPERATIONS, REQUIRED, operands
 from mbfmu.runtime.tape import NAMES
 
@@ -42,9 +44,8 @@ _Element: TypeAlias = tuple[str, int, int] | float
 
 def is_long(functions: Iterable[ca.Function]) -> bool:
     """Is it worth while to compile these functions in several files?"""
-    return sum(function.n_instructions() for function in functions) >= FILE or any(
-        not function.is_a("SXFunction") for function in functions
-    )
+    functions = list(functions)
+    return any(not function.is_a("SXFunction") for function in functions) or (sum(map(statements, functions)) >= FILE)
 
 
 def always(names: Iterable[str]) -> tuple[list[str], list[str]]:
@@ -82,6 +83,12 @@ class _Dialect:
             return _FORMS[name].format(**names)
         return f"{name}({', '.join(names[operand] for operand in 'ab'[: operands(name)])})"
 
+    def is_any(self, variable: str) -> str:
+        """Whether a variable is not 0, in any lane."""
+        if self._lanes == 1:
+            return f"{variable} != 0"
+        return " || ".join(f"{variable}[{lane}] != 0" for lane in range(self._lanes))
+
     def opening(self) -> str:
         """What stands before functions."""
         if self._lanes == 1:
@@ -109,11 +116,11 @@ class _Dialect:
 
 @dataclasses.dataclass(frozen=True)
 class _Statement:
-    """A statement; numbers of the variables `a0`, `a1` ... that it reads and sets (None: it gives a result)."""
+    """A statement; numbers of the variables `a0`, `a1` ... that it reads and sets (none: it gives a result)."""
 
     text: str
     reads: tuple[int, ...] = ()
-    sets: int | None = None
+    sets: tuple[int, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -288,25 +295,58 @@ class Code:
         found = []
         dialect = self._dialect
         kind, operands_of, made = function.instruction_id, function.instruction_input, function.instruction_output
+        calls = calls_in(function)
+        known: dict[int, str] = {}  # numbers and arguments, by places
         for k in range(function.n_instructions()):
+            if k in calls:
+                found.append(self._call(calls[k], operands_of(k), made(k), function.sz_w(), known))
+                for place in made(k):
+                    known.pop(place, None)
+                continue
             name, to = NAMES[kind(k)], made(k)
             if name == "CONST":
-                text = dialect.number(function.instruction_constant(k))
-                found.append(_Statement(f"a{to[0]} = {text};", (), to[0]))
+                text = known[to[0]] = dialect.number(function.instruction_constant(k))
+                found.append(_Statement(f"a{to[0]} = {text};", (), (to[0],)))
                 continue
             of = operands_of(k)
+            if name != "OUTPUT":
+                known.pop(to[0], None)
             if name == "INPUT":
-                found.append(_Statement(f"a{to[0]} = {frame.arguments(*of)};", (), to[0]))
+                known[to[0]] = frame.arguments(*of)
+                found.append(_Statement(f"a{to[0]} = {frame.arguments(*of)};", (), (to[0],)))
             elif name == "OUTPUT":
                 found.append(_Statement(frame.results(to[0], to[1], f"a{of[0]}"), tuple(of)))
             else:
                 of = of[: operands(name)]  # of one operand, CasADi gives the same place twice
-                found.append(_Statement(f"a{to[0]} = {dialect.operation(name, of)};", tuple(of), to[0]))
+                found.append(_Statement(f"a{to[0]} = {dialect.operation(name, of)};", tuple(of), (to[0],)))
         return found
+
+    def _call(
+        self, function: ca.Function, of: Sequence[int], to: Sequence[int], scratch: int, known: Mapping[int, str]
+    ) -> _Statement:
+        """A call in a function of numbers, whose places in the work vector are so many; arguments are copies.
+
+        `known`: what is as well read where the call is made, by places.
+        """
+        dialect, begins, ends = self._dialect, argument_offsets(function), result_offsets(function)
+        passed = [f"i + {begins[k]}" for k in range(function.n_in())]
+        passed += [f"o + {ends[k]}" for k in range(function.n_out())]
+        name = f"{self._called_function(function)}({', '.join(passed)}, w + {scratch})"
+        read = [(place, k) for k, place in enumerate(to) if place >= 0]
+        arguments = ", ".join(known.get(place, f"a{place}") for place in of)
+        lines = [f"{dialect.type} o[{ends[-1]}];", f"const {dialect.type} i[] = {{{arguments}}};", f"{name};"]
+        lines += [f"a{place} = o[{k}];" for place, k in read]
+        guard = guard_of(function)
+        text = f"{{ {' '.join(lines)} }}"
+        if guard is not None:
+            zeros = " ".join(f"a{place} = {dialect.number(0.0)};" for place, _ in read)
+            text = f"if ({dialect.is_any(f'a{of[guard]}')}) {text} else {{ {zeros} }}"
+        reads = tuple(place for k, place in enumerate(of) if k == guard or place not in known)
+        return _Statement(text, reads, tuple(place for place, _ in read))
 
     def _block(self, statements: Sequence[_Statement]) -> list[str]:
         """Statements behind the declaration of their variables."""
-        names = sorted({statement.sets for statement in statements if statement.sets is not None})
+        names = sorted({name for statement in statements for name in statement.sets})
         return [*self._declared(names), *(statement.text for statement in statements)]
 
     def _declared(self, names: Collection[int]) -> list[str]:
@@ -326,8 +366,7 @@ class Code:
                         read.add(name)
                         lines.append(f"a{name} = w[{name}];")
                 lines.append(statement.text)
-                if statement.sets is not None:
-                    last[statement.sets] = len(lines)
+                last |= dict.fromkeys(statement.sets, len(lines))
             for name in sorted(wanted & last.keys(), key=last.__getitem__, reverse=True):
                 lines.insert(last[name], f"w[{name}] = a{name};")
             wanted = wanted - last.keys() | read
@@ -337,20 +376,30 @@ class Code:
 
 def statements(function: ca.Function) -> int:
     """About how many statements a function becomes, with all that it calls."""
+    known: dict[int, int] = {}
+    _count(function, known)
+    return sum(known.values())
+
+
+def _count(function: ca.Function, known: dict[int, int]) -> None:
+    """Number of statements of a function, and of those that it calls, each by its hash once."""
+    if function.__hash__() in known:
+        return
     calls = None if function.is_a("SXFunction") else _Calls.of(function)
-    if calls is None:
-        return _expanded(function).n_instructions()
-    called = {call.function.__hash__(): call.function for call in calls.calls}
-    return function.n_instructions() + sum(map(statements, called.values()))
+    written = _expanded(function) if calls is None else function
+    known[function.__hash__()] = written.n_instructions()
+    called = called_by(written) if calls is None else [call.function for call in calls.calls]
+    for one in called:
+        _count(one, known)
 
 
 def work_length(function: ca.Function) -> int:
     """Length of the work vector that a function needs at most."""
     calls = None if function.is_a("SXFunction") else _Calls.of(function)
-    if calls is None:
-        return _expanded(function).sz_w()
-    called = {call.function.__hash__(): call.function for call in calls.calls}
-    return calls.places()[1] + max(map(work_length, called.values()), default=0)
+    written = _expanded(function) if calls is None else function
+    called = called_by(written) if calls is None else [call.function for call in calls.calls]
+    own = written.sz_w() if calls is None else calls.places()[1]
+    return own + max(map(work_length, {one.__hash__(): one for one in called}.values()), default=0)
 
 
 def _expanded(function: ca.Function) -> ca.Function:

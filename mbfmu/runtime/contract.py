@@ -54,6 +54,7 @@ SIZES = {
     "nexposed": "NEXPOSED",
     "nenclosed": "NENCLOSED",
     "nenclosed_states": "NENCLOSED_STATES",
+    "nenclosed_entries": "NENCLOSED_ENTRIES",
     "ngroups": "NGROUPS",
     "npattern": "NPATTERN",
     "nconstants": "NCONSTANTS",
@@ -161,6 +162,7 @@ VECTORS = {
     "rate_most": Vector("nx", "the same of dx/dt"),
     "u_least": Vector("nu", "the same of inputs"),
     "u_most": Vector("nu", "the same of inputs"),
+    "look": Vector("nenclosed", "1 for each crossing of those `enclosed` that is asked about, else 0"),
     "dv": Vector("nv", "a displacement along the speeds"),
     "dt": Vector("1", "change of t in a direction"),
     "dx": Vector("nx", "change of x in a direction"),
@@ -283,14 +285,14 @@ FUNCTIONS = {
         optional=True,
     ),
     "crossing_bounds": Signature(
-        ("t", "until", "x_least", "x_most", "u_least", "u_most", "P", "m"),
+        ("t", "until", "x_least", "x_most", "u_least", "u_most", "P", "m", "look"),
         (Result("least", "nenclosed"), Result("most", "nenclosed")),
-        "bounds of the crossings `enclosed` from t to `until`, where states and inputs are within theirs; left out "
-        "where none is enclosed",
+        "bounds of the crossings `enclosed` from t to `until`, where states and inputs are within theirs, and anything "
+        "for those that nobody looks at; left out where none is enclosed",
         optional=True,
     ),
     "crossing_slopes": Signature(
-        ("t", "until", "x_least", "x_most", "rate_least", "rate_most", "u_least", "u_most", "du", "P", "m"),
+        ("t", "until", "x_least", "x_most", "rate_least", "rate_most", "u_least", "u_most", "du", "P", "m", "look"),
         (Result("slope_least", "nenclosed"), Result("slope_most", "nenclosed")),
         "bounds of their derivatives along time, where rates of states are within theirs, too, and inputs change by du "
         "per second",
@@ -375,6 +377,9 @@ TABLES = {
     "enclosed": Table("int", "NENCLOSED", ("0", "NM - 1")),
     "enclosed_kinds": Table("int", "NENCLOSED", ("0", "2")),
     "enclosed_states": Table("int", "NENCLOSED_STATES", ("0", "NX - 1")),
+    "enclosed_starts": Table("int", "NENCLOSED_STATES + 1", ("0", "NENCLOSED_ENTRIES")),
+    "enclosed_rows": Table("int", "NENCLOSED_ENTRIES", ("0", "NENCLOSED - 1")),
+    "boxed": Table("int", "NENCLOSED", ("0", "1")),
     "column_groups": Table("int", "NGROUPS ? NX : 0", ("0", "NGROUPS - 1")),
     "column_starts": Table("int", "NGROUPS ? NX + 1 : 0", ("0", "NPATTERN")),
     "column_rows": Table("int", "NPATTERN", ("0", "NX - 1")),
@@ -441,8 +446,11 @@ def operands(operation: str) -> int:
     return len(set(re.findall(r"\b[ab]\b", OPERATIONS[operation])))
 
 
+#: Instructions behind these: a call of another tape, and one of its results.
+CALL, RESULT = len(OPERATIONS), len(OPERATIONS) + 1
+
 #: Number of the form that tables and tapes have in a descriptor.
-FORM = 5
+FORM = 6
 
 
 def length(size: str, sizes: dict[str, int]) -> int:
@@ -477,7 +485,8 @@ def header() -> str:
     lines += ["", f"enum {{ MOST_ARGUMENTS = {most[0]}, MOST_RESULTS = {most[1]} }};"]
     lines += ["", f'#define DESCRIPTOR_FILE "{DESCRIPTOR_FILE}"']
     lines += ["", f"#define CONTRACT 0x{contract_number():08x}u", ""]
-    lines += ["enum {", *(f"    TAPE_{name}," for name in OPERATIONS), "    TAPE_OPERATIONS", "};", ""]
+    names = (*OPERATIONS, "CALL", "RESULT")
+    lines += ["enum {", *(f"    TAPE_{name}," for name in names), "    TAPE_OPERATIONS", "};", ""]
     plain = [name for name in OPERATIONS if name not in ("ASSIGN", "CONST", "INPUT", "OUTPUT")]
     lines += ["/* Operands of operations, and what they do with them: RUN in arithmetic, FUNCTION otherwise. */"]
     lines += ["#define TAPE_OPERANDS \\"]
@@ -546,7 +555,7 @@ def _call_of_tape(name: str, signature: Signature) -> list[str]:
     upper, at = name.upper(), f"FUNCTION_{name}"
     return [
         f"#define CALL_{upper}(s, arg, res) \\",
-        f"    run_tape(s->model->tapes + {at}, arg, res, s->functions.work, s->functions.prepared + {at})",
+        f"    run_tape(s->model, s->model->tapes + {at}, arg, res, s->functions.work, s->functions.prepared + {at})",
         f"#define ARG_{upper} {len(signature.arguments)}",
         f"#define RES_{upper} {len(signature.results)}",
     ]
@@ -644,7 +653,7 @@ def lane_wrappers() -> str:
             f"    const V *arg[{len(signature.arguments)}] = {{{arguments}}};",
             f"    V *res[{len(signature.results)}] = {{{results}}};",
             f"    const Tape *tape = s->model->tapes + FUNCTION_{name};",
-            f"    return LANE(run_tape)(tape, arg, res, s->work, s->prepared + FUNCTION_{name});",
+            f"    return LANE(run_tape)(s->model, tape, arg, res, s->work, s->prepared + FUNCTION_{name});",
             "}",
             "",
         ]

@@ -19,12 +19,13 @@ import casadi as ca
 import numpy as np
 
 from mbfmu.runtime import contract
+from mbfmu.runtime.calls import has_calls
 from mbfmu.runtime.columns import Columns
 from mbfmu.runtime.enclosures import Enclosed
 from mbfmu.runtime.equations import Equations
 from mbfmu.runtime.references import value_references
 from mbfmu.runtime.tangents import names_of_tangents, tangents
-from mbfmu.runtime.tape import tape
+from mbfmu.runtime.tape import Tapes, tape
 from mbfmu.runtime.variables import ScalarVariable
 
 _MARK = b"mbfmu\r\n\x1a"
@@ -80,9 +81,12 @@ def packed(
     parts = [_integers(sizes[name] for name in contract.SIZES)]
     for name, table in contract.TABLES.items():
         parts.append(_WRITERS[table.kind](tables[name]))
-    for name in contract.FUNCTIONS:
-        without = name in compiled or name not in functions
-        parts.append(struct.pack("<4i", 0, 0, 0, 0) if without else cached_tape(functions[name]))
+    tapes = Tapes()
+    own = [
+        struct.pack("<4i", 0, 0, 0, 0) if name in compiled or name not in functions else _tape(tapes, functions[name])
+        for name in contract.FUNCTIONS
+    ]
+    parts += [_integers([len(tapes.called)]), *tapes.called, *own]
     body = b"".join(parts)
     return struct.pack("<8sIIQ", _MARK, contract.contract_number(), len(body) // 8, checksum(body)) + body
 
@@ -100,6 +104,7 @@ def sizes_of(equations: Equations, tables: Mapping[str, Sequence[Any]]) -> dict[
         "nexposed": len(tables["exposed_variables"]),
         "nenclosed": len(tables["enclosed"]),
         "nenclosed_states": len(tables["enclosed_states"]),
+        "nenclosed_entries": len(tables["enclosed_rows"]),
         "ngroups": max(tables["column_groups"], default=-1) + 1,
         "npattern": len(tables["column_rows"]),
         "nconstants": len(tables["constants"]),
@@ -122,9 +127,14 @@ def checksum(data: bytes) -> int:
     return int(np.sum(words * weights, dtype=np.uint64))
 
 
+def _tape(tapes: Tapes, function: ca.Function) -> bytes:
+    """A function as one of several tapes."""
+    return _padded(tapes.of(function)) if has_calls(function) else cached_tape(function)
+
+
 @functools.lru_cache(maxsize=256)
 def cached_tape(function: ca.Function) -> bytes:
-    """A function as the tape of a descriptor, made once."""
+    """A function that calls none as the tape of a descriptor, made once."""
     return _padded(tape(function))
 
 
@@ -195,6 +205,9 @@ def tables_of(
         "enclosed": enclosed.rows,
         "enclosed_kinds": enclosed.kinds,
         "enclosed_states": enclosed.states,
+        "enclosed_starts": list(itertools.accumulate(map(len, enclosed.rows_of_states), initial=0)),
+        "enclosed_rows": [row for rows in enclosed.rows_of_states for row in rows],
+        "boxed": [int(boxed) for boxed in enclosed.boxed],
         "column_groups": columns.groups,
         "column_starts": columns.starts,
         "column_rows": columns.rows,

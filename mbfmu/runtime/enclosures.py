@@ -7,6 +7,9 @@ two functions are made that take bounds of what they depend on: one gives bounds
 derivatives along time. The runtime splits intervals where these leave it open whether there is a crossing
 (templates/runtime/enclose.c). Bounds are not rounded outwards: what they exclude is excluded but for rounding errors.
 
+A call within them becomes a call of functions that bound what the called function gives, made once for all that call it
+with bounds of the same kinds.
+
 Crossings that depend on accelerations, iteration variables or delayed signals have no bounds, and none are made of
 those that jump with states, whose slopes would be unbounded wherever it is open which branch counts.
 """
@@ -21,6 +24,7 @@ from typing import Any
 
 import casadi as ca
 
+from mbfmu.runtime.calls import argument_offsets, by_function, calls_in, result_offsets
 from mbfmu.runtime.contract import FUNCTIONS
 from mbfmu.runtime.equations import Equations
 from mbfmu.runtime.tape import NAMES
@@ -44,6 +48,10 @@ class Enclosed:
     kinds: tuple[int, ...]
     #: States that they depend on.
     states: tuple[int, ...]
+    #: Per state of these, the numbers of the rows that depend on it, among those that are enclosed.
+    rows_of_states: tuple[tuple[int, ...], ...]
+    #: Per row: does it depend on states and parameters alone?
+    boxed: tuple[bool, ...]
     #: `crossing_bounds` and `crossing_slopes` of mbfmu/runtime/contract.py; none where no row is enclosed.
     functions: Mapping[str, ca.Function]
 
@@ -57,7 +65,7 @@ class Enclosed:
 @functools.lru_cache(maxsize=32)
 def _enclosed(crossings: ca.Function, time_switches: tuple[bool, ...], ninputs: int) -> Enclosed:
     found = _kinds(crossings, time_switches, ninputs)
-    none = Enclosed((), (), (), {})
+    none = Enclosed((), (), (), (), (), {})
     if not found:
         return none
     function = crossings if crossings.is_a("SXFunction") else crossings.expand()
@@ -70,11 +78,15 @@ def _enclosed(crossings: ca.Function, time_switches: tuple[bool, ...], ninputs: 
     column = function(*symbols.values())
     rows = ca.Function("rows", list(symbols.values()), [ca.vertcat(*(column[row] for row in found))])
     at = {name: ca.SX.sym(name, symbols[of].numel()) for name, of in _BOUNDS.items()}
-    results = zip(found, _results(rows, {**symbols, **at}, names), strict=True)
+    asked = ca.SX.sym("look", len(found))
+    results = zip(found, _results(rows, {**symbols, **at}, names, asked), strict=True)
     kept = {row: node for row, node in results if node is not None}
     if not kept:
         return none
-    symbols |= at
+    look = ca.SX.sym("look", len(kept))  # of those that have bounds
+    numbers = {row: k for k, row in enumerate(kept)}
+    of_look = ca.vertcat(*(look[numbers[row]] if row in numbers else 0 for row in found))
+    symbols |= at | {"look": look}
     functions = {}
     for function_name, bounds in (
         ("crossing_bounds", [node.value for node in kept.values()]),
@@ -82,9 +94,18 @@ def _enclosed(crossings: ca.Function, time_switches: tuple[bool, ...], ninputs: 
     ):
         arguments = [symbols[name] for name in FUNCTIONS[function_name].arguments]
         columns = [ca.densify(ca.vertcat(*column)) for column in zip(*bounds, strict=True)]
-        functions[function_name] = ca.Function(function_name, arguments, ca.cse(columns))
-    states = sorted({i for row in kept for i in _columns(crossings, names.index("x")).get(row, ())})
-    return Enclosed(tuple(kept), tuple(found[row] for row in kept), tuple(states), functions)
+        functions[function_name] = ca.Function(
+            function_name, arguments, ca.cse(ca.substitute(columns, [asked], [of_look]))
+        )
+    t, x, u, m = (_columns(crossings, names.index(name)) for name in "txum")
+    rows_of: dict[int, list[int]] = {}
+    for row, k in numbers.items():
+        for state in x.get(row, ()):
+            rows_of.setdefault(state, []).append(k)
+    states = tuple(sorted(rows_of))
+    boxed = tuple(found[row] == OF_STATES and not (row in t or row in u or row in m) for row in kept)
+    kinds = tuple(found[row] for row in kept)
+    return Enclosed(tuple(kept), kinds, states, tuple(tuple(rows_of[state]) for state in states), boxed, functions)
 
 
 #: Arguments of these functions that `crossings` has not, with those whose size they have.
@@ -508,24 +529,41 @@ _JUMPING = frozenset(["SIGN", "COPYSIGN", "FLOOR", "CEIL", "FMOD", "LT", "LE", "
 def _jumping_rows(function: ca.Function) -> set[int]:
     """Rows of the first result of which some part jumps with states."""
     states = FUNCTIONS["crossings"].arguments.index("x")
+    begin = argument_offsets(function)
+    found = _ends(function, frozenset(range(begin[states], begin[states + 1])))
+    return {row for row in range(function.numel_out(0)) if found[row][1]}
+
+
+@by_function
+def _ends(function: ca.Function, moving: frozenset[int]) -> list[tuple[bool, bool]]:
+    """Per number that a function gives: does it move with arguments that do, and does some part of it jump?"""
     moves, jumps = [False] * function.sz_w(), [False] * function.sz_w()
-    found = set()
+    begin, end, calls = argument_offsets(function), result_offsets(function), calls_in(function)
+    found = [(False, False)] * end[-1]
     for k in range(function.n_instructions()):
         name = NAMES.get(function.instruction_id(k))
         inputs, outputs = function.instruction_input(k), function.instruction_output(k)
         if name == "OUTPUT":
-            if jumps[inputs[0]]:
-                found.add(outputs[1])
+            found[end[outputs[0]] + outputs[1]] = moves[inputs[0]], jumps[inputs[0]]
             continue
         of = [] if name in ("INPUT", "CONST") else inputs
-        moved = (name == "INPUT" and inputs[0] == states) or any(moves[place] for place in of)
-        jumps[outputs[0]] = any(jumps[place] for place in of) or (moved and name in _JUMPING)
-        moves[outputs[0]] = moved
+        has_jumped = any(jumps[place] for place in of)
+        if k in calls:
+            made = _ends(calls[k], frozenset(i for i, place in enumerate(of) if moves[place]))
+        else:
+            moved = (name == "INPUT" and begin[inputs[0]] + inputs[1] in moving) or any(moves[place] for place in of)
+            made = [(moved, moved and name in _JUMPING)]
+        for place, (moved, jumped) in zip(outputs, made, strict=True):
+            if place >= 0:
+                moves[place], jumps[place] = moved, has_jumped or jumped
     return found
 
 
-def _results(rows: ca.Function, given: dict[str, ca.SX], names: tuple[str, ...]) -> list[_Node | None]:
-    """Bounds of all results of a function of t, x, u, P, m and w; None where there are none."""
+def _results(rows: ca.Function, given: dict[str, ca.SX], names: tuple[str, ...], look: ca.SX) -> list[_Node | None]:
+    """Bounds of all results of a function of t, x, u, P, m and w; None where there are none.
+
+    What is called for results that nobody looks at is not called.
+    """
 
     def leaf(argument: int, i: int) -> _Node:
         name = names[argument]
@@ -538,25 +576,154 @@ def _results(rows: ca.Function, given: dict[str, ca.SX], names: tuple[str, ...])
             return _Node((given["u_least"][i], given["u_most"][i]), _point(given["du"][i]))
         return _Node(_point(given[name][i]))
 
-    leaves: dict[tuple[int, int], _Node] = {}
-    work: list[_Node | None] = [None] * rows.sz_w()
-    found: list[_Node | None] = [None] * rows.numel_out(0)
-    for k in range(rows.n_instructions()):
+    guards = {k: functools.reduce(ca.fmax, [look[i] for i in reads]) for k, reads in _readers(rows).items()}
+    return _nodes(rows, leaf, guards)
+
+
+def _readers(rows: ca.Function) -> dict[int, list[int]]:
+    """Numbers of instructions that call something, with the results that depend on them."""
+    calls, found = calls_in(rows), {}
+    reads: list[set[int]] = [set() for _ in range(rows.sz_w())] if calls else []
+    for k in reversed(range(rows.n_instructions() if calls else 0)):
         name = NAMES.get(rows.instruction_id(k))
         inputs, outputs = rows.instruction_input(k), rows.instruction_output(k)
         if name == "OUTPUT":
-            found[outputs[1]] = work[inputs[0]]
+            reads[inputs[0]].add(outputs[1])
             continue
-        if name == "INPUT":
+        results = {row for place in outputs if place >= 0 for row in reads[place]}
+        for place in outputs:
+            if place >= 0:
+                reads[place] = set()
+        if k in calls:
+            found[k] = sorted(results)
+        for place in [] if name in ("INPUT", "CONST") else inputs:
+            reads[place] |= results
+    return found
+
+
+def _nodes(
+    function: ca.Function, leaf: Callable[[int, int], _Node], guards: Mapping[int, ca.SX] | None = None
+) -> list[_Node | None]:
+    """Bounds of all numbers that a function gives, from those of its arguments; None where there are none.
+
+    `guards`: of instructions that call something.
+    """
+    guards = guards or {}
+    leaves: dict[tuple[int, int], _Node] = {}
+    end, calls = result_offsets(function), calls_in(function)
+    work: list[_Node | None] = [None] * function.sz_w()
+    found: list[_Node | None] = [None] * end[-1]
+    for k in range(function.n_instructions()):
+        name = NAMES.get(function.instruction_id(k))
+        inputs, outputs = function.instruction_input(k), function.instruction_output(k)
+        if name == "OUTPUT":
+            found[end[outputs[0]] + outputs[1]] = work[inputs[0]]
+            continue
+        if k in calls:
+            nodes = _called(calls[k], [work[place] for place in inputs], guards.get(k, ca.SX(1)))
+            for place, node in zip(outputs, nodes, strict=True):
+                if place >= 0:
+                    work[place] = node
+        elif name == "INPUT":
             key = (inputs[0], inputs[1])
             work[outputs[0]] = leaves.setdefault(key, leaf(*key))
         elif name == "CONST":
-            work[outputs[0]] = _Node(_point(rows.instruction_constant(k)))
+            work[outputs[0]] = _Node(_point(function.instruction_constant(k)))
         elif name == "ASSIGN":
             work[outputs[0]] = work[inputs[0]]
         else:
             work[outputs[0]] = _made(name, [work[place] for place in inputs])
     return found
+
+
+@dataclasses.dataclass(frozen=True)
+class _Enclosing:
+    """Functions that bound what a called function gives: values from those of its arguments, slopes from both.
+
+    They have a guard in front.
+    """
+
+    values: ca.Function
+    slopes: ca.Function
+    #: Per number that it gives: how many numbers its value and its slope are; None where there are no bounds.
+    forms: tuple[tuple[int, int] | None, ...]
+
+
+def _form(node: _Node) -> tuple[int, int]:
+    """How many numbers the value and the slope of a node are: 1 for a point, 0 for a slope that is 0."""
+    slope = 0 if node.slope is None else 1 if _is_point(node.slope) else 2
+    return (1 if _is_point(node.value) else 2), slope
+
+
+def _listed(bounds: Bounds | None, form: int) -> list[ca.SX]:
+    return [] if bounds is None else list(bounds[:form])
+
+
+def _taken(symbols: list[ca.SX], form: int) -> Any:
+    """Bounds of the next symbols of a list, in reverse order; None for none."""
+    if not form:
+        return None
+    least = symbols.pop()
+    return (least, symbols.pop()) if form == 2 else (least, least)
+
+
+@by_function
+def _enclosing(function: ca.Function, forms: tuple[tuple[int, int], ...]) -> _Enclosing:
+    """Bounds of a called function, as functions that are called themselves."""
+    values, slopes = (ca.SX.sym(name, sum(f[i] for f in forms)) for i, name in enumerate(("value", "slope")))
+    lists = [_backwards(symbols) for symbols in (values, slopes)]
+    arguments = [_Node(_taken(lists[0], value), _taken(lists[1], slope)) for value, slope in forms]
+    begin = argument_offsets(function)
+    nodes = _nodes(function, lambda argument, i: arguments[begin[argument] + i])
+    made = tuple(None if node is None else _form(node) for node in nodes)
+    known = [(node, form) for node, form in zip(nodes, made, strict=True) if node is not None and form is not None]
+    of_values = [part for node, form in known for part in _listed(node.value, form[0])]
+    of_slopes = [part for node, form in known for part in _listed(node.slope, form[1])]
+    guard = ca.SX.sym("guard")
+
+    def function_of(name: str, given: list[ca.SX], parts: list[ca.SX]) -> ca.Function:
+        column = ca.densify(ca.vertcat(ca.SX(0, 1), *parts))
+        results = [ca.SX.binary(ca.OP_IF_ELSE_ZERO, guard, part) for part in (ca.cse(column) if parts else column).nz]
+        return ca.Function(
+            f"{name}_{function.name()}", [guard, *given], [ca.vertcat(ca.SX(0, 1), *results)], {"never_inline": True}
+        )
+
+    return _Enclosing(
+        function_of("bounds", [values], of_values), function_of("slopes", [values, slopes], of_slopes), made
+    )
+
+
+def _called(function: ca.Function, operands: list[_Node | None], guard: ca.SX) -> list[_Node | None]:
+    """Bounds of what a call gives."""
+    known = [node for node in operands if node is not None]
+    if len(known) < len(operands):
+        return [None] * result_offsets(function)[-1]
+    forms = tuple(_form(node) for node in known)
+    enclosing = _enclosing(function, forms)
+    given = [
+        ca.vertcat(ca.SX(0, 1), *parts)
+        for parts in (
+            [part for node, form in zip(known, forms, strict=True) for part in _listed(node.value, form[0])],
+            [part for node, form in zip(known, forms, strict=True) for part in _listed(node.slope, form[1])],
+        )
+    ]
+    values = _numbers(enclosing.values, [guard, given[0]])
+    slopes = _numbers(enclosing.slopes, [guard, *given])
+    found: list[_Node | None] = []
+    for form in enclosing.forms:
+        found.append(None if form is None else _Node(_taken(values, form[0]), _taken(slopes, form[1])))
+    return found
+
+
+def _numbers(function: ca.Function, given: list[ca.SX]) -> list[ca.SX]:
+    """What a function gives, in reverse order."""
+    return _backwards(function.call(given)[0]) if function.nnz_out(0) else []
+
+
+def _backwards(column: ca.SX) -> list[ca.SX]:
+    """The scalars of a column from the last to the first."""
+    scalars: Any = column.elements()  # its stub is wrong about the type
+    return scalars[::-1]
 
 
 def _made(name: str | None, operands: list[_Node | None]) -> _Node | None:

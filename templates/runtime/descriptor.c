@@ -222,28 +222,63 @@ static int check_tables(Reader *s)
                         tables->string_settings, tables->string_indices, nstrings(s->model));
 }
 
+/* Read a tape; `shape` says what it may have. */
+static int read_tape(Reader *s, Tape *tape, Shape *shape)
+{
+    const int *counts; /* is there one, numbers of constants, instructions and their bytes */
+    const double *constants;
+    const unsigned char *plain;
+    const char *wrong;
+    if (!read_ints(s, &counts, 4, 0, 1 << 28)) return 0;
+    if (counts[0] > 1 || (!counts[0] && (counts[1] | counts[2] | counts[3] | shape->is_called)))
+        return refuse_to_read(s, "the instructions of a function are damaged");
+    if (!counts[0]) return 1;
+    if (!TAPES) return refuse_to_read(s, "a function stands in it twice");
+    if (!read_doubles(s, &constants, counts[1])) return 0;
+    plain = read_items(s, (size_t)counts[3], 1);
+    if (!plain) return 0;
+    shape->nconstants = (unsigned)counts[1];
+    wrong = tape_load(s->model, tape, plain, (size_t)counts[3], (size_t)counts[2], constants, shape);
+    if (wrong) return refuse_to_read(s, wrong);
+    if (tape->depth > s->model->work) s->model->work = tape->depth;
+    return 1;
+}
+
+/* Tapes that others call. */
+static int read_called(Reader *s)
+{
+    enum { MOST = 1 << 20 };
+    const int *count, *ends; /* numbers of arguments and results, and of the guard */
+    if (!read_ints(s, &count, 1, 0, MOST)) return 0;
+    s->model->called = model_allocate(s->model, ((size_t)*count + 1) * sizeof(Tape));
+    if (!s->model->called) return refuse_to_read(s, "no memory");
+    for (int i = 0; i < *count; ++i) {
+        Tape *tape = s->model->called + i;
+        Shape shape;
+        memset(tape, 0, sizeof *tape);
+        memset(&shape, 0, sizeof shape);
+        if (!read_ints(s, &ends, 4, -1, MOST)) return 0;
+        if (ends[0] < 1 || ends[1] < 1 || ends[2] >= ends[0])
+            return refuse_to_read(s, "the instructions of a function are damaged");
+        shape.is_called = shape.narguments = shape.nresults = 1;
+        shape.parameters = -1;
+        shape.arguments[0] = tape->narguments = (unsigned)ends[0];
+        shape.results[0] = tape->nresults = (unsigned)ends[1];
+        tape->guard = ends[2];
+        if (!read_tape(s, tape, &shape)) return 0;
+        s->model->ncalled = i + 1;
+    }
+    return 1;
+}
+
 static int read_tapes(Reader *s)
 {
+    if (!read_called(s)) return 0;
     for (int function = 0; function < FUNCTIONS; ++function) {
         Shape shape;
-        const int *counts; /* is there one, numbers of constants, instructions and their bytes */
-        const double *constants;
-        const unsigned char *plain;
-        const char *wrong;
-        Tape *tape = s->model->tapes + function;
-        if (!read_ints(s, &counts, 4, 0, 1 << 28)) return 0;
-        if (counts[0] > 1 || (!counts[0] && (counts[1] | counts[2] | counts[3])))
-            return refuse_to_read(s, "the instructions of a function are damaged");
-        if (!counts[0]) continue;
-        if (!TAPES) return refuse_to_read(s, "a function stands in it twice");
-        if (!read_doubles(s, &constants, counts[1])) return 0;
-        plain = read_items(s, (size_t)counts[3], 1);
-        if (!plain) return 0;
         function_shape(s, function, &shape);
-        shape.nconstants = (unsigned)counts[1];
-        wrong = tape_load(s->model, tape, plain, (size_t)counts[3], (size_t)counts[2], constants, &shape);
-        if (wrong) return refuse_to_read(s, wrong);
-        if (tape->work > s->model->work) s->model->work = tape->work;
+        shape.is_called = 0;
+        if (!read_tape(s, s->model->tapes + function, &shape)) return 0;
     }
     return 1;
 }

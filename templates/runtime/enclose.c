@@ -73,7 +73,8 @@ static void bound_states(Instance *s, double t, double until, int sharp)
 }
 
 /* Bounds of the crossings that are enclosed, from t to `until`. */
-static int bound_crossings(Instance *s, double t, double until, const double *m, int sharp, double *least, double *most)
+static int bound_crossings(Instance *s, double t, double until, const double *m, int sharp, const double *look,
+                           double *least, double *most)
 {
     Bounds *at = &s->bounds;
     bound_states(s, t, until, sharp);
@@ -83,7 +84,7 @@ static int bound_crossings(Instance *s, double t, double until, const double *m,
         at->u[0][i] = fmin(u, u + change);
         at->u[1][i] = fmax(u, u + change);
     }
-    return eval_crossing_bounds(s, t, until, at->x[0], at->x[1], at->u[0], at->u[1], m, least, most);
+    return eval_crossing_bounds(s, t, until, at->x[0], at->x[1], at->u[0], at->u[1], m, look, least, most);
 }
 
 /* Bounds of their slopes, right after sharp bounds of the same interval. */
@@ -91,7 +92,7 @@ static int bound_slopes(Instance *s, double t, double until, const double *m)
 {
     Bounds *at = &s->bounds;
     return eval_crossing_slopes(s, t, until, at->x[0], at->x[1], at->rates[0], at->rates[1], at->u[0], at->u[1],
-                                s->given.du, m, at->slowest, at->fastest);
+                                s->given.du, m, at->open, at->slowest, at->fastest);
 }
 
 /* What an interval is: without crossings, or with one at most in each switch, or left open, by what depends on
@@ -100,16 +101,18 @@ typedef enum { CLEAR, ENDS_TELL, OPEN, OPEN_BY_STATES } Interval;
 
 static int excludes(double mode, double least, double most) { return is_on(mode) ? least >= 0 : most < 0; }
 
-/* Do bounds exclude a crossing of each watched switch? */
-static int all_excluded(const Instance *s, const double *m, const int *watched, int most_kind)
+/* Which crossings of those in `look` do bounds leave open, of watched switches? Returns whether there are any. */
+static int leave_open(Instance *s, const double *m, const int *watched, int most_kind, const double *look)
 {
-    const Bounds *at = &s->bounds;
+    Bounds *at = &s->bounds;
+    int any = 0;
     for (int k = 0; k < nenclosed(s->model); ++k) {
-        int i = s->tables->enclosed[k];
-        int kind = s->tables->enclosed_kinds[k];
-        if (watched[i] && kind <= most_kind && !excludes(m[i], at->least[k], at->most[k])) return 0;
+        int i = s->tables->enclosed[k], kind = s->tables->enclosed_kinds[k];
+        int open = look[k] > 0 && watched[i] && kind <= most_kind && !excludes(m[i], at->least[k], at->most[k]);
+        at->open[k] = open;
+        any |= open;
     }
-    return 1;
+    return any;
 }
 
 static Interval look_at(Instance *s, double t, double until, const double *m, const int *watched, int most_kind)
@@ -118,18 +121,21 @@ static Interval look_at(Instance *s, double t, double until, const double *m, co
     double centre = 0.5 * (t + until);
     Interval found = CLEAR;
     int known = 0;
-    if (bound_crossings(s, t, until, m, 0, at->least, at->most)) return OPEN_BY_STATES;
-    if (all_excluded(s, m, watched, most_kind)) return CLEAR;
-    if (nenclosed_states(s->model) && bound_crossings(s, t, until, m, 1, at->least, at->most)) return OPEN_BY_STATES;
+    if (bound_crossings(s, t, until, m, 0, at->look, at->least, at->most)) return OPEN_BY_STATES;
+    if (!leave_open(s, m, watched, most_kind, at->look)) return CLEAR;
+    if (nenclosed_states(s->model)) {
+        if (bound_crossings(s, t, until, m, 1, at->open, at->least, at->most)) return OPEN_BY_STATES;
+        if (!leave_open(s, m, watched, most_kind, at->open)) return CLEAR;
+    }
     if (bound_slopes(s, t, until, m)) return OPEN_BY_STATES;
     for (int k = 0; k < nenclosed(s->model); ++k) {
         int i = s->tables->enclosed[k], kind = s->tables->enclosed_kinds[k];
-        if (!watched[i] || kind > most_kind || excludes(m[i], at->least[k], at->most[k])) continue;
+        if (!(at->open[k] > 0)) continue;
         if (at->slowest[k] > 0 || at->fastest[k] < 0) {
             if (found == CLEAR) found = ENDS_TELL;
             continue;
         }
-        if (!known && bound_crossings(s, centre, centre, m, 0, at->middle, at->middle_most)) return OPEN_BY_STATES;
+        if (!known && bound_crossings(s, centre, centre, m, 0, at->open, at->middle, at->middle_most)) return OPEN_BY_STATES;
         known = 1;
         double away = 0.5 * (until - t) * fmax(fabs(at->slowest[k]), fabs(at->fastest[k]));
         if (excludes(m[i], at->middle[k] - away, at->middle_most[k] + away)) continue;
@@ -143,12 +149,71 @@ static Interval look_at(Instance *s, double t, double until, const double *m, co
 static int disagrees_at(Instance *s, double t, const double *m, const int *watched, int most_kind)
 {
     const Bounds *here = &s->bounds;
-    if (bound_crossings(s, t, t, m, 0, here->middle, here->middle_most)) return 0;
+    if (bound_crossings(s, t, t, m, 0, here->look, here->middle, here->middle_most)) return 0;
     for (int k = 0; k < nenclosed(s->model); ++k) {
         int i = s->tables->enclosed[k];
+        if (!(here->look[k] > 0)) continue;
         if (watched[i] && s->tables->enclosed_kinds[k] <= most_kind && disagrees(here->middle[k], m[i])) return 1;
     }
     return 0;
+}
+
+/* A box for a state that has left its own, as large as to last for some steps: that grows where it did not last, and
+   shrinks where it lasted for long, for in large boxes more is left open. */
+static void make_box(Instance *s, int k)
+{
+    enum { SHORT = 4, LONG = 32 };
+    Bounds *at = &s->bounds;
+    int i = s->tables->enclosed_states[k];
+    double moved = at->x[1][i] - at->x[0][i], *size = at->size + i;
+    long long lasted = at->steps - at->since[k];
+    if (!at->boxed) *size = SHORT * moved;
+    else if (lasted < SHORT) *size *= 2;
+    else if (lasted > LONG) *size *= 0.5;
+    if (!(*size > SHORT * moved)) *size = SHORT * moved;
+    at->box[0][i] = at->x[0][i] - *size;
+    at->box[1][i] = at->x[1][i] + *size;
+    at->since[k] = at->steps;
+}
+
+/* Which crossings are looked at from t to `until`: those that are watched, but for what stays on the side of zero that
+   agrees with its mode wherever states are in their boxes. Bounds over what lies within others lie within theirs, so
+   that nothing is found in another way. */
+static int choose_crossings(Instance *s, double t, double until, const double *m, const int *watched, int most_kind)
+{
+    Bounds *at = &s->bounds;
+    int outside = 0;
+    for (int k = 0; k < nenclosed(s->model); ++k) at->look[k] = 0;
+    if (most_kind >= OF_STATES && nenclosed_states(s->model)) {
+        bound_states(s, t, until, 0);
+        ++at->steps;
+        for (int k = 0; k < nenclosed_states(s->model); ++k) {
+            int i = s->tables->enclosed_states[k];
+            if (at->boxed && at->x[0][i] >= at->box[0][i] && at->x[1][i] <= at->box[1][i]) continue;
+            make_box(s, k);
+            outside = 1;
+            for (int j = s->tables->enclosed_starts[k]; j < s->tables->enclosed_starts[k + 1]; ++j) {
+                int row = s->tables->enclosed_rows[j];
+                at->look[row] = s->tables->boxed[row];
+            }
+        }
+        at->boxed = 1;
+        if (outside) {
+            if (eval_crossing_bounds(s, t, until, at->box[0], at->box[1], at->u[0], at->u[1], m, at->look, at->least,
+                                     at->most)) {
+                at->boxed = 0;
+                return 0;
+            }
+            for (int k = 0; k < nenclosed(s->model); ++k)
+                if (at->look[k] > 0) at->side[k] = at->least[k] >= 0 ? 1 : at->most[k] < 0 ? -1 : 0;
+        }
+    }
+    for (int k = 0; k < nenclosed(s->model); ++k) {
+        int i = s->tables->enclosed[k], asked = watched[i] && s->tables->enclosed_kinds[k] <= most_kind;
+        int far = s->tables->boxed[k] && at->boxed && at->side[k] == (is_on(m[i]) ? 1 : -1);
+        at->look[k] = asked && !far;
+    }
+    return 1;
 }
 
 INTERNAL double find_crossing(Instance *s, double begin, double end, const double *m, const int *watched, int most_kind,
@@ -159,10 +224,13 @@ INTERNAL double find_crossing(Instance *s, double begin, double end, const doubl
     double shortest = fmax(fmin(SHORTEST_PULSE * fmax(1, last), SHORTEST_PART * (end - begin)), 4e-16 * last);
     int n = 1, intervals = 0;
     ends[0] = end;
+    if (!choose_crossings(s, begin, end, m, watched, most_kind))
+        for (int k = 0; k < nenclosed(s->model); ++k) s->bounds.look[k] = 1;
     while (n) {
         double high = ends[n - 1], width = high - low;
         Interval found = look_at(s, low, high, m, watched, most_kind);
-        ++intervals;
+        /* What bounds over all of it exclude is not looked at in its parts. */
+        if (!intervals++ && found != CLEAR) COPY(s->bounds.look, s->bounds.open, nenclosed(s->model));
         if (found >= OPEN && n < DEPTH) {
             int most = found == OPEN ? MOST_INTERVALS : MOST_OF_STATES;
             if (width > (intervals < most ? shortest : fmax(shortest, (end - begin) / most))) {
@@ -186,9 +254,11 @@ INTERNAL double next_pulse(Instance *s, double t, const double *m)
     int any = 0;
     for (int i = 0; i < nm(s->model); ++i) s->search.watched[i] = 0;
     if (!nenclosed(s->model)) return INFINITY;
-    if (bound_crossings(s, t, t, m, 0, s->bounds.middle, s->bounds.middle_most)) return INFINITY;
+    for (int k = 0; k < nenclosed(s->model); ++k) s->bounds.look[k] = s->tables->enclosed_kinds[k] == OF_TIME;
+    if (bound_crossings(s, t, t, m, 0, s->bounds.look, s->bounds.middle, s->bounds.middle_most)) return INFINITY;
     for (int k = 0; k < nenclosed(s->model); ++k) {
         int i = s->tables->enclosed[k];
+        if (!(s->bounds.look[k] > 0)) continue;
         s->search.watched[i] = s->tables->enclosed_kinds[k] == OF_TIME && !disagrees(s->bounds.middle[k], m[i]);
         any |= s->search.watched[i];
     }

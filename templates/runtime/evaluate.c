@@ -19,6 +19,7 @@ INTERNAL void forget_preparations(Instance *s)
 {
     memset(s->functions.prepared, 0, sizeof s->functions.prepared);
     s->iterations.known = 0;
+    s->bounds.boxed = 0;
 }
 
 INTERNAL void derive(Instance *s)

@@ -52,9 +52,9 @@ HOST_EXPORT int mbfmu_evaluate(const Model *model, int function, const double **
     int failed;
     if (function < 0 || function >= FUNCTIONS || !model->tapes[function].code) return 1;
     tape = model->tapes + function;
-    work = malloc(sizeof *work * ((size_t)tape->begin + tape->work + 1));
+    work = malloc(sizeof *work * ((size_t)tape->begin + tape->depth + 1));
     if (!work) return 1;
-    failed = run_tape(tape, arg, res, work + tape->begin, &prepared);
+    failed = run_tape(model, tape, arg, res, work + tape->begin, &prepared);
     free(work);
     return failed;
 }

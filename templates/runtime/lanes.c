@@ -77,8 +77,14 @@ static I LANE(not_finite)(const V *values, int n)
     return sum != 0;
 }
 
+static void LANE(fill)(V *to, const double *constants, unsigned n)
+{
+    for (unsigned i = 0; i < n; ++i)
+        for (int l = 0; l < LANES; ++l) to[i][l] = constants[i];
+}
+
 /* Work through runs. */
-static int LANE(interpret)(const unsigned *code, const V **arg, V **res, V *w)
+static int LANE(interpret)(const unsigned *code, const V **arg, V **res, V *w, const Tape *called, V *spare)
 {
     for (;;) {
         unsigned operation = code[0], n = code[1];
@@ -110,6 +116,24 @@ static int LANE(interpret)(const unsigned *code, const V **arg, V **res, V *w)
             }
             code += n;
             break;
+        case TAPE_CALL: {
+            const Tape *last = NULL;
+            for (unsigned i = 0; i < n; ++i) {
+                const Tape *tape = called + code[0];
+                const unsigned *operands = code + 2;
+                V *results = w + code[1], *arguments = spare + tape->nconstants;
+                code += 2 + tape->narguments;
+                if (tape->guard >= 0 && !LANE(any)(w[operands[tape->guard]] != 0)) {
+                    for (unsigned k = 0; k < tape->nresults; ++k) results[k] = (V){0};
+                    continue;
+                }
+                if (tape != last) LANE(fill)(spare, tape->constants, tape->nconstants);
+                last = tape;
+                for (unsigned k = 0; k < tape->narguments; ++k) arguments[k] = w[operands[k]];
+                if (LANE(interpret)(tape->code, NULL, &results, spare, called, spare + tape->work)) return 1;
+            }
+            break;
+        }
 #define OPERAND(k, operands) w[code[(operands) > (k) ? (k) : 0]]
 #define RUN(operation, operands, expression) \
         case operation: \
@@ -142,18 +166,17 @@ static int LANE(interpret)(const unsigned *code, const V **arg, V **res, V *w)
 }
 
 /* Evaluate a function, as `run_tape` does. */
-static int LANE(run_tape)(const Tape *tape, const V **arg, V **res, V *work, char *prepared)
+static int LANE(run_tape)(const Model *model, const Tape *tape, const V **arg, V **res, V *work, char *prepared)
 {
     Compiled *compiled = compiled_of(tape->compiled_lanes + (LANES == 8));
     V *w = work - tape->begin;
     if (compiled) return compiled((const double **)arg, (double **)res);
     if (!*prepared) {
-        for (unsigned i = 0; i < tape->nconstants; ++i)
-            for (int l = 0; l < LANES; ++l) work[i][l] = tape->constants[i];
-        if (LANE(interpret)(tape->preparation, arg, res, w)) return 1;
+        LANE(fill)(work, tape->constants, tape->nconstants);
+        if (LANE(interpret)(tape->preparation, arg, res, w, model->called, work + tape->work)) return 1;
         *prepared = 1;
     }
-    return LANE(interpret)(tape->code, arg, res, w);
+    return LANE(interpret)(tape->code, arg, res, w, model->called, work + tape->work);
 }
 
 #include "lane_functions.c"
@@ -489,7 +512,7 @@ static void LANE(lay_out)(LANE(Lanes) *s, Area *area)
     const Tape *dynamics = s->model->tapes + FUNCTION_dynamics, *derivatives = s->model->tapes + FUNCTION_derivatives;
     size_t states = nx(s->model), forces = nw(s->model), n = nsystem(s->model);
     size_t begin = dynamics->begin > derivatives->begin ? dynamics->begin : derivatives->begin;
-    size_t work = dynamics->work > derivatives->work ? dynamics->work : derivatives->work;
+    size_t work = dynamics->depth > derivatives->depth ? dynamics->depth : derivatives->depth;
 #define VECTORS(count) take(area, count, sizeof(V))
     s->x = VECTORS(states);
     s->P = VECTORS(np(s->model));

@@ -114,6 +114,12 @@ static void take_bounds(Area *area, Instance *s)
     }
     for (size_t i = 0; i < sizeof of_rows / sizeof *of_rows; ++i)
         *of_rows[i] = take_doubles(area, (size_t)nenclosed(model));
+    for (int i = 0; i < 2; ++i) bounds->box[i] = take_doubles(area, (size_t)nx(model));
+    bounds->size = take_doubles(area, (size_t)nx(model));
+    bounds->since = take(area, (size_t)nenclosed_states(model), sizeof *bounds->since);
+    bounds->side = take_ints(area, (size_t)nenclosed(model));
+    bounds->look = take_doubles(area, (size_t)nenclosed(model));
+    bounds->open = take_doubles(area, (size_t)nenclosed(model));
 }
 
 static void take_system(Area *area, Instance *s)

@@ -73,6 +73,9 @@ typedef struct {
     unsigned nconstants;
     unsigned kept;                  /* results of the preparation that stay */
     unsigned begin, work;           /* number of the first double of scratch, and how many there are */
+    unsigned depth;                 /* how many with those of the tapes that it calls */
+    unsigned narguments, nresults;  /* of a tape that others call: numbers that it takes and gives */
+    int guard;                      /* of such a one: the argument without which all results are 0, or -1 */
     const double *constants;
     const unsigned *preparation;    /* what depends on parameters alone, and is evaluated when these have changed */
     const unsigned *code;
@@ -98,6 +101,8 @@ typedef struct Model {
     int sizes[SIZES];
     Tables tables;
     Tape tapes[FUNCTIONS];
+    Tape *called;                   /* those that others call, each behind those that it calls itself */
+    int ncalled;
     unsigned kept;                  /* results of preparations, of all tapes */
     size_t work;                    /* doubles of scratch of the longest tape */
     int largest_block;              /* unknowns of the largest block of A */
@@ -215,6 +220,12 @@ typedef struct {
 typedef struct {
     double *x[2], *rates[2], *u[2];
     double *least, *most, *slowest, *fastest, *middle, *middle_most;
+    /* Boxes that states have been in since they were made, and on which side of zero crossings are throughout, 1 or -1,
+       or 0 where boxes leave it open: what is far from its crossing is looked at anew when it has left its box. */
+    double *box[2], *size;
+    long long *since, steps;
+    int *side, boxed;
+    double *look, *open;            /* 1 for the crossings that are looked at; of these, for those that bounds leave open */
 } Bounds;
 
 /* A matrix factorised for least-norm solutions (linear.c). */

@@ -10,7 +10,11 @@
 
    Instructions that depend on parameters and constants alone are early: they are runs of their own, the preparation,
    which is worked through anew when parameters have changed; results of theirs that others use are kept between
-   calls. Other results are in scratch, where a place is free again when all that use it are done. */
+   calls. Other results are in scratch, where a place is free again when all that use it are done.
+
+   A tape may call others, which lie in front of it in the model: a called tape has its constants and then its arguments
+   at the begin of scratch of its own, behind that of the caller, and nothing early, as arguments differ from call to
+   call. Where its guard is 0, all of its results are, and it is not called. */
 
 #include "tape.h"
 
@@ -38,6 +42,7 @@ static int operands_of(unsigned operation)
     case RUN_ADDADD: case RUN_ADDSUB: case RUN_SUBADD: case RUN_SUBSUB: case RUN_MULSUBMULADD: return 5;
     case RUN_DOT: return 6;
     case RUN_DOTADD: return MOST_OPERANDS;
+    case TAPE_CALL: return 0;       /* see operands_in */
     default: return 1;
     }
 }
@@ -46,7 +51,8 @@ static int operands_of(unsigned operation)
 typedef struct {
     unsigned short operation;
     unsigned short early;           /* it depends on parameters and constants alone */
-    int operand[MOST_OPERANDS];     /* behind that of RUN_SINCOS, the cosine */
+    int operand[MOST_OPERANDS];     /* behind that of RUN_SINCOS, the cosine; of a call, where its operands begin and
+                                       which tape it calls; behind that of a result of one, which it is */
     int uses;                       /* by instructions that are needed; at last, by those that are not in a run yet */
     int height;                     /* runs of the longest chain that begins here; 0: nothing needs it */
     int waits;                      /* operands that are not there yet */
@@ -70,6 +76,9 @@ typedef struct {
     Node *nodes;
     int n;
     Ports constants, inputs, outputs;
+    const Tape *called;             /* tapes that it may call */
+    int ncalled;
+    int *passed, npassed;           /* operands of all calls */
     int *angles, nangles;           /* nodes that are a sine or a cosine */
     int *users, *first_user;        /* of the result of each node: those that are as early as it is */
     int ready[RUN_OPERATIONS], urgency[RUN_OPERATIONS];
@@ -79,6 +88,20 @@ typedef struct {
     unsigned char *taken;           /* which of its places are */
     unsigned places;                /* so many have been, at most */
 } Schedule;
+
+/* How many operands an instruction has, and one of them. */
+static int operands_in(const Schedule *plan, const Node *node)
+{
+    return node->operation == TAPE_CALL ? (int)plan->called[node->operand[1]].narguments : operands_of(node->operation);
+}
+
+static int operand_in(const Schedule *plan, const Node *node, int k)
+{
+    return node->operation == TAPE_CALL ? plan->passed[node->operand[0] + k] : node->operand[k];
+}
+
+/* Does an instruction not stand in runs, as another one has its result? */
+static int is_beside(const Node *node) { return node->operation == RUN_WITH_SINE || node->operation == TAPE_RESULT; }
 
 static void add_port(Ports *list, unsigned vector, unsigned element, int node)
 {
@@ -91,7 +114,7 @@ static void add_port(Ports *list, unsigned vector, unsigned element, int node)
 static void make_ready(Schedule *plan, int i)
 {
     Node *node = plan->nodes + i;
-    if (node->operation == RUN_WITH_SINE) return;
+    if (is_beside(node)) return;
     node->next = plan->ready[node->operation];
     plan->ready[node->operation] = i;
     if (node->height > plan->urgency[node->operation]) plan->urgency[node->operation] = node->height;
@@ -206,6 +229,14 @@ static int next_operand(Bytes *bytes, const Node *nodes, int i)
     return i - (int)distance;
 }
 
+/* Room for n operands more of calls; 0 where there is no memory. */
+static int make_room_to_pass(Schedule *plan, int n)
+{
+    int *more = realloc(plan->passed, sizeof(int) * ((size_t)plan->npassed + (size_t)n + 1));
+    if (more) plan->passed = more;
+    return more != NULL;
+}
+
 /* Take what a plain tape holds into the schedule; 0 where it is damaged: an operand that was not made, an element beyond
    its vector. */
 static int read_nodes(Schedule *plan, Bytes *bytes, const Shape *shape)
@@ -216,7 +247,7 @@ static int read_nodes(Schedule *plan, Bytes *bytes, const Shape *shape)
         unsigned operation = next_number(bytes);
         if (operation >= TAPE_OPERATIONS || operation == TAPE_ASSIGN) return 0;
         node->operation = (unsigned short)operation;
-        node->early = 1;
+        node->early = !shape->is_called;
         if (operation == TAPE_CONST) {
             unsigned number = next_number(bytes);
             if (number >= shape->nconstants) return 0;
@@ -224,12 +255,26 @@ static int read_nodes(Schedule *plan, Bytes *bytes, const Shape *shape)
         } else if (operation == TAPE_INPUT) {
             unsigned vector = next_number(bytes), element = next_number(bytes);
             if (vector >= (unsigned)shape->narguments || element >= shape->arguments[vector]) return 0;
-            node->early = (int)vector == shape->parameters;
+            node->early = !shape->is_called && (int)vector == shape->parameters;
             add_port(&plan->inputs, vector, element, i);
+        } else if (operation == TAPE_CALL) {
+            unsigned number = next_number(bytes);
+            if (number >= (unsigned)plan->ncalled) return 0;
+            node->operand[0] = plan->npassed;
+            node->operand[1] = (int)number;
+            if (plan->called[number].narguments > (size_t)(bytes->end - bytes->at)) return 0;
+            if (!make_room_to_pass(plan, (int)plan->called[number].narguments)) return 0;
+            for (unsigned k = 0; k < plan->called[number].narguments; ++k) {
+                int operand = next_operand(bytes, nodes, i);
+                if (operand < 0) return 0;
+                plan->passed[plan->npassed++] = operand;
+                node->early &= nodes[operand].early;
+            }
         } else {
             for (int k = 0; k < operands_of(operation); ++k) {
                 if ((node->operand[k] = next_operand(bytes, nodes, i)) < 0) return 0;
                 node->early &= nodes[node->operand[k]].early;
+                if (nodes[node->operand[k]].operation == TAPE_CALL && operation != TAPE_RESULT) return 0;
             }
         }
         if (operation == TAPE_SQ) {
@@ -237,6 +282,13 @@ static int read_nodes(Schedule *plan, Bytes *bytes, const Shape *shape)
             node->operand[1] = node->operand[0];
         } else if (operation == TAPE_SIN || operation == TAPE_COS) {
             plan->angles[plan->nangles++] = i;
+        } else if (operation == TAPE_RESULT) { /* they stand right behind their call */
+            const Node *call = nodes + node->operand[0];
+            unsigned which = next_number(bytes);
+            if (call->operation != TAPE_CALL || which >= plan->called[call->operand[1]].nresults) return 0;
+            if (node->operand[0] != i - 1 && nodes[i - 1].operation != TAPE_RESULT) return 0;
+            if (nodes[i - 1].operation == TAPE_RESULT && nodes[i - 1].operand[0] != node->operand[0]) return 0;
+            node->operand[1] = (int)which;
         } else if (operation == TAPE_OUTPUT) {
             unsigned vector = next_number(bytes), element = next_number(bytes);
             if (vector >= (unsigned)shape->nresults || element >= shape->results[vector]) return 0;
@@ -253,7 +305,7 @@ static void fuse_all(Schedule *plan)
     for (int i = 0; i < plan->outputs.n; ++i) ++nodes[plan->outputs.ports[i].node].uses;
     for (int i = plan->n - 1; i >= 0; --i)
         if (nodes[i].uses)
-            for (int k = 0; k < operands_of(nodes[i].operation); ++k) ++nodes[nodes[i].operand[k]].uses;
+            for (int k = 0; k < operands_in(plan, nodes + i); ++k) ++nodes[operand_in(plan, nodes + i, k)].uses;
     for (int i = 0; i < plan->n; ++i) if (nodes[i].uses) fuse(nodes, nodes + i);
     join_sines(plan, plan->run);
 }
@@ -261,7 +313,7 @@ static void fuse_all(Schedule *plan)
 /* Find what instructions wait for, and what is early and used by others. Returns how long code may become. */
 static size_t make_schedule(Schedule *plan)
 {
-    enum { ENDS = 2, RUN_HEAD = 3, INPUT = 2, OUTPUT = RUN_HEAD + 3 }; /* of an input or result with the vector, too */
+    enum { ENDS = 2, RUN_HEAD = 3, CALL_HEAD = 2, INPUT = 2, OUTPUT = RUN_HEAD + 3 }; /* of an input or result with the vector, too */
     Node *nodes = plan->nodes;
     int *first_user = plan->first_user, before = 0;
     size_t length = ENDS + RUN_HEAD + INPUT * (size_t)plan->inputs.n + OUTPUT * (size_t)plan->outputs.n;
@@ -272,9 +324,9 @@ static size_t make_schedule(Schedule *plan)
         Node *node = nodes + i;
         if (!node->uses) continue;
         if (!node->height) node->height = 1;
-        length += RUN_HEAD + (size_t)operands_of(node->operation);
-        for (int k = 0; k < operands_of(node->operation); ++k) {
-            Node *operand = nodes + node->operand[k];
+        length += RUN_HEAD + CALL_HEAD + (size_t)operands_in(plan, node);
+        for (int k = 0; k < operands_in(plan, node); ++k) {
+            Node *operand = nodes + operand_in(plan, node, k);
             int height;
             if (operand->early != node->early) {
                 operand->kept = NOT_YET;
@@ -282,7 +334,7 @@ static size_t make_schedule(Schedule *plan)
             }
             height = node->height + (operand->operation != node->operation);
             if (height > operand->height) operand->height = height;
-            if (node->operation != RUN_WITH_SINE) ++first_user[node->operand[k]];
+            if (!is_beside(node)) ++first_user[operand_in(plan, node, k)];
         }
     }
     for (int i = 0; i < plan->n; ++i) {
@@ -298,11 +350,12 @@ static size_t make_schedule(Schedule *plan)
     first_user[plan->n] = before;
     for (int i = plan->n - 1; i >= 0; --i) {
         Node *node = nodes + i;
-        if (!node->height || node->operation == RUN_WITH_SINE) continue;
-        for (int k = 0; k < operands_of(node->operation); ++k) {
-            if (nodes[node->operand[k]].early != node->early) continue;
+        if (!node->height || is_beside(node)) continue;
+        for (int k = 0; k < operands_in(plan, node); ++k) {
+            int operand = operand_in(plan, node, k);
+            if (nodes[operand].early != node->early) continue;
             ++node->waits;
-            plan->users[--first_user[node->operand[k]]] = i;
+            plan->users[--first_user[operand]] = i;
         }
     }
     for (int i = 0; i < plan->outputs.n; ++i) ++nodes[plan->outputs.ports[i].node].uses; /* results stay */
@@ -351,6 +404,8 @@ static void used(Schedule *plan, int i, int early)
     if (node->early == early && --node->uses == 0) plan->taken[node->next] = 0;
 }
 
+static int is_result(const Schedule *plan, int i) { return i < plan->n && plan->nodes[i].operation == TAPE_RESULT; }
+
 /* The next run: instructions that are ready, and those of the same operation that they make ready. Returns how many
    there are, 0 where all is done. */
 static int next_run(Schedule *plan, unsigned *operation)
@@ -367,10 +422,40 @@ static int next_run(Schedule *plan, unsigned *operation)
         }
         release_users(plan, run[i]);
         if (chosen == RUN_SINCOS) release_users(plan, nodes[run[i]].operand[1]);
+        if (chosen == TAPE_CALL)
+            for (int j = run[i] + 1; is_result(plan, j); ++j) release_users(plan, j);
     }
     plan->urgency[chosen] = 0;
     *operation = (unsigned)chosen;
     return n;
+}
+
+/* Calls as a run: the tape that each of them calls, the place of its results, and those of its operands. Results that
+   nobody reads have places while they are written. */
+static unsigned *write_calls(Schedule *plan, int early, int n, unsigned *code)
+{
+    Node *nodes = plan->nodes;
+    *code++ = TAPE_CALL;
+    *code++ = (unsigned)n;
+    *code++ = 0;
+    for (int i = 0; i < n; ++i) {
+        const Node *call = nodes + plan->run[i];
+        unsigned place = take_places(plan, (int)plan->called[call->operand[1]].nresults);
+        *code++ = (unsigned)call->operand[1];
+        *code++ = plan->begin + place;
+        nodes[plan->run[i]].next = (int)place;
+        for (int j = plan->run[i] + 1; is_result(plan, j); ++j) nodes[j].next = (int)place + nodes[j].operand[1];
+        for (int k = 0; k < operands_in(plan, call); ++k) *code++ = place_of(plan, operand_in(plan, call, k), early);
+    }
+    for (int i = 0; i < n; ++i) {
+        const Node *call = nodes + plan->run[i];
+        memset(plan->taken + call->next, 0, plan->called[call->operand[1]].nresults);
+        for (int j = plan->run[i] + 1; is_result(plan, j); ++j) if (nodes[j].uses) plan->taken[nodes[j].next] = 1;
+    }
+    for (int i = 0; i < n; ++i)
+        for (int k = 0; k < operands_in(plan, nodes + plan->run[i]); ++k)
+            used(plan, operand_in(plan, nodes + plan->run[i], k), early);
+    return code;
 }
 
 /* The runs of early instructions, or of the others, written to `code`; returns where they end. */
@@ -381,6 +466,10 @@ static unsigned *write_runs(Schedule *plan, int early, unsigned *code)
     unsigned operation;
     for (int n; (n = next_run(plan, &operation)) > 0;) {
         int operands = operands_of(operation);
+        if (operation == TAPE_CALL) {
+            code = write_calls(plan, early, n, code);
+            continue;
+        }
         unsigned place = take_places(plan, operation == RUN_SINCOS ? 2 * n : n);
         *code++ = operation;
         *code++ = (unsigned)n;
@@ -463,6 +552,21 @@ static void write_preparation(Schedule *plan, unsigned nconstants, unsigned *cod
     *code = RUN_END;
 }
 
+/* Constants, and then arguments, of a called tape: they are at the begin of scratch, and stay. */
+static void place_given(Schedule *plan, const Shape *shape)
+{
+    unsigned first[] = {0, shape->nconstants};
+    const Ports *lists[] = {&plan->constants, &plan->inputs};
+    take_places(plan, (int)shape->nconstants + (int)shape->arguments[0]);
+    for (int k = 0; k < 2; ++k)
+        for (int i = 0; i < lists[k]->n; ++i) {
+            const Port *port = lists[k]->ports + i;
+            plan->nodes[port->node].next = (int)(first[k] + port->element);
+            ++plan->nodes[port->node].uses;
+            release_users(plan, port->node);
+        }
+}
+
 /* Inputs that nothing needs are none. */
 static void leave_out_unused(Schedule *plan)
 {
@@ -482,6 +586,7 @@ static void free_schedule(Schedule *plan)
     free(plan->inputs.ports);
     free(plan->outputs.ports);
     free(plan->angles);
+    free(plan->passed);
     free(plan->users);
     free(plan->first_user);
     free(plan->run);
@@ -490,7 +595,7 @@ static void free_schedule(Schedule *plan)
 }
 
 /* Memory for n instructions; 0 where there is none. */
-static int make_room(Schedule *plan, size_t n, unsigned nconstants)
+static int make_room(Schedule *plan, size_t n)
 {
     plan->n = (int)n;
     plan->nodes = calloc(n + 1, sizeof(Node));
@@ -498,13 +603,34 @@ static int make_room(Schedule *plan, size_t n, unsigned nconstants)
     plan->inputs.ports = malloc((n + 1) * sizeof(Port));
     plan->outputs.ports = malloc((n + 1) * sizeof(Port));
     plan->angles = malloc((n + 1) * sizeof(int));
-    plan->users = malloc((2 * n + 1) * sizeof(int));
     plan->first_user = calloc(n + 1, sizeof(int));
     plan->run = malloc((n + 1) * sizeof(int));
     plan->kept = malloc((n + 1) * sizeof(int));
-    plan->taken = calloc(n + nconstants + 1, 1);
     return plan->nodes && plan->constants.ports && plan->inputs.ports && plan->outputs.ports && plan->angles
-        && plan->users && plan->first_user && plan->run && plan->kept && plan->taken;
+        && plan->first_user && plan->run && plan->kept;
+}
+
+/* What is known only when all instructions are: how many places of scratch there may be at most, and who uses what. */
+static int make_room_for_places(Schedule *plan, const Shape *shape)
+{
+    size_t places = (size_t)plan->n + shape->nconstants + (shape->is_called ? shape->arguments[0] : 0) + 1;
+    for (int i = 0; i < plan->n; ++i)
+        if (plan->nodes[i].operation == TAPE_CALL) places += plan->called[plan->nodes[i].operand[1]].nresults;
+    plan->taken = calloc(places, 1);
+    plan->users = malloc((2 * (size_t)plan->n + (size_t)plan->npassed + 1) * sizeof(int));
+    return plan->taken && plan->users;
+}
+
+/* Scratch of the tapes that it calls. */
+static unsigned deepest(const Schedule *plan)
+{
+    unsigned most = 0;
+    for (int i = 0; i < plan->n; ++i) {
+        const Node *node = plan->nodes + i;
+        if (node->operation == TAPE_CALL && plan->called[node->operand[1]].depth > most)
+            most = plan->called[node->operand[1]].depth;
+    }
+    return most;
 }
 
 INTERNAL const char *tape_load(Model *model, Tape *tape, const unsigned char *plain, size_t size, size_t n,
@@ -517,15 +643,21 @@ INTERNAL const char *tape_load(Model *model, Tape *tape, const unsigned char *pl
     unsigned *code;
     const char *wrong = NULL;
     memset(&plan, 0, sizeof plan);
-    plan.begin = model->kept;
+    plan.called = model->called;
+    plan.ncalled = model->ncalled;
+    plan.begin = shape->is_called ? 0 : model->kept;
     if (n > size / 2) return "the instructions of a function are damaged";
     if (n >= ENOUGH || shape->nconstants >= ENOUGH) return "a function is too long";
-    if (!make_room(&plan, n, shape->nconstants)) {
+    if (!make_room(&plan, n)) {
         wrong = "no memory";
         goto finish;
     }
     if (!read_nodes(&plan, &bytes, shape)) {
         wrong = "the instructions of a function are damaged";
+        goto finish;
+    }
+    if (!make_room_for_places(&plan, shape)) {
+        wrong = "no memory";
         goto finish;
     }
     fuse_all(&plan);
@@ -539,14 +671,21 @@ INTERNAL const char *tape_load(Model *model, Tape *tape, const unsigned char *pl
         goto finish;
     }
     tape->code = code;
-    code = write_outputs(&plan, write_runs(&plan, 0, write_inputs(&plan, 0, code)));
-    tape->preparation = code;
-    write_preparation(&plan, shape->nconstants, code);
+    if (shape->is_called) {
+        place_given(&plan, shape);
+        write_outputs(&plan, write_runs(&plan, 0, code));
+    } else {
+        code = write_outputs(&plan, write_runs(&plan, 0, write_inputs(&plan, 0, code)));
+        tape->preparation = code;
+        write_preparation(&plan, shape->nconstants, code);
+        model->kept = plan.begin;
+    }
     tape->constants = constants;
     tape->nconstants = shape->nconstants;
     tape->kept = (unsigned)plan.nkept;
-    tape->begin = model->kept = plan.begin;
+    tape->begin = plan.begin;
     tape->work = plan.places;
+    tape->depth = plan.places + deepest(&plan);
 finish:
     free_schedule(&plan);
     return wrong;
@@ -580,8 +719,10 @@ static unsigned long long two_places(const unsigned *code)
         } \
         break;
 
-/* Work through runs. Arguments and results may be NULL, as those of compiled functions. */
-ALIGNED static int interpret(const unsigned *code, const double **arg, double **res, double *w)
+/* Work through runs. Arguments and results may be NULL, as those of compiled functions. Tapes that are called have their
+   scratch from `spare` on. */
+ALIGNED static int interpret(const unsigned *code, const double **arg, double **res, double *w, const Tape *called,
+                             double *spare)
 {
     for (;;) {
         unsigned operation = code[0], n;
@@ -615,24 +756,45 @@ ALIGNED static int interpret(const unsigned *code, const double **arg, double **
             }
             code += n;
             break;
+        case TAPE_CALL: {
+            const Tape *last = NULL;
+            for (unsigned i = 0; i < n; ++i) {
+                const Tape *tape = called + code[0];
+                const unsigned *operands = code + 2;
+                double *results = w + code[1], *arguments = spare + tape->nconstants;
+                code += 2 + tape->narguments;
+                if (tape->guard >= 0 && !(w[operands[tape->guard]] != 0)) {
+                    for (unsigned k = 0; k < tape->nresults; ++k) results[k] = 0;
+                    continue;
+                }
+                if (tape != last && tape->nconstants)
+                    memcpy(spare, tape->constants, tape->nconstants * sizeof *spare);
+                last = tape;
+                for (unsigned k = 0; k < tape->narguments; ++k) arguments[k] = w[operands[k]];
+                if (interpret(tape->code, NULL, &results, spare, called, spare + tape->work)) return 1;
+            }
+            break;
+        }
         RUNS
         default: return 1;
         }
     }
 }
 
-INTERNAL int run_tape(const Tape *tape, const double **arg, double **res, double *work, char *prepared)
+INTERNAL int run_tape(const Model *model, const Tape *tape, const double **arg, double **res, double *work,
+                      char *prepared)
 {
+    double *spare = work + tape->work;
     Compiled *compiled = compiled_of(&tape->compiled);
     double *w = work - tape->begin;
     if (compiled) return compiled(arg, res);
     if (!tape->code) return 1;
     if (!*prepared) {
         if (tape->nconstants) memcpy(work, tape->constants, tape->nconstants * sizeof *work);
-        if (interpret(tape->preparation, arg, res, w)) return 1;
+        if (interpret(tape->preparation, arg, res, w, model->called, spare)) return 1;
         *prepared = 1;
     }
-    return interpret(tape->code, arg, res, w);
+    return interpret(tape->code, arg, res, w, model->called, spare);
 }
 
 #undef RUN

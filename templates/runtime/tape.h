@@ -30,6 +30,7 @@ enum {
 typedef struct {
     unsigned nconstants;
     int narguments, nresults, parameters;
+    int is_called;                  /* by other tapes: one argument and one result, and nothing is early */
     size_t arguments[MOST_ARGUMENTS], results[MOST_RESULTS];
 } Shape;
 
@@ -57,7 +58,8 @@ INTERNAL const char *tape_load(Model *model, Tape *tape, const unsigned char *pl
     TAPE_RUNS
 
 /* Evaluate a function. In front of `work` stand early results; `prepared` says that they belong to the parameters. */
-INTERNAL int run_tape(const Tape *tape, const double **arg, double **res, double *work, char *prepared);
+INTERNAL int run_tape(const Model *model, const Tape *tape, const double **arg, double **res, double *work,
+                      char *prepared);
 
 /* Compiled functions may come while others use the model. */
 #ifdef __GNUC__

@@ -52,8 +52,8 @@ def bounds(found: Enclosed, t: float, until: float, *at: Any) -> tuple[float, ..
     """Bounds of a crossing and of its slope; the arguments are those of both functions."""
     x_least, x_most, _, _, u_least, u_most, _, P, m = at
     results = (
-        found.functions["crossing_bounds"](t, until, x_least, x_most, u_least, u_most, P, m),
-        found.functions["crossing_slopes"](t, until, *at),
+        found.functions["crossing_bounds"](t, until, x_least, x_most, u_least, u_most, P, m, 1),
+        found.functions["crossing_slopes"](t, until, *at, 1),
     )
     return tuple(float(value) for pair in results for value in pair)
 
@@ -152,5 +152,5 @@ def test_a_model_without_such_switches_has_no_such_function() -> None:
     """Nothing is made that nobody calls."""
     d = Draft("plain", q=1, v=1)
     equations = d.equations(A=ca.SX(1), b=-d.v, guess=ca.vertcat(1.0, 0.0))
-    assert Enclosed.of(equations) == Enclosed((), (), (), {})
+    assert Enclosed.of(equations) == Enclosed((), (), (), (), (), {})
     assert math.isfinite(UNBOUNDED**3)

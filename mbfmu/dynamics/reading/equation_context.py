@@ -51,6 +51,7 @@ from mbfmu.modeling.leaves import (
 )
 from mbfmu.modeling.truths import counted, is_truth
 from mbfmu.modeling.user_code import place, told
+from mbfmu.runtime import calls
 
 
 @dataclasses.dataclass(frozen=True)
@@ -880,6 +881,20 @@ class Scope(Events):
         self._notes.switches.append(expression)
         self._notes.of_time.append(self._waits_for_instant(expression))
         return ca.if_else(mode > 0.5, column(then), column(otherwise))
+
+    def shared(self, expression: Any, guard: Any = None) -> ca.SX:
+        """A column of expressions as a call of a function, which all components have in common that say the same.
+
+        What is long, and said by many, takes little time to build and little memory so. Where `guard` - a condition,
+        or a value that is 0 or 1, such as that of a `switch` - is 0, all of them are 0, and they are not evaluated.
+        """
+        given = self._notes.column(expression, "what is shared")
+        symbols = ca.symvar(given)
+        apart = [symbol for symbol in symbols if symbol.element_hash() not in self._notes.leaf_of]
+        guard = None if guard is None else self._notes.column(guard, "a guard")
+        if guard is not None and guard.numel() != 1:
+            raise ModelError(f"{self._notes.where}: a guard has {guard.numel()} elements; it is one number, 0 or 1")
+        return ca.reshape(calls.shared(ca.vec(given), ca.vertcat(ca.SX(0, 1), *apart), guard), given.shape)
 
     def _waits_for_instant(self, expression: ca.SX) -> bool:
         """True where a switch changes at instants that are told before, or at events only.
