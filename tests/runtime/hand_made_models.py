@@ -217,6 +217,22 @@ def bouncing_mass() -> Equations:
     )
 
 
+def called_spring() -> Equations:
+    """The same, with its gap and its force as calls; that of the force has the mode for its guard."""
+    d = Draft("called spring", q=1, v=1, switches=1, parameters=[1.0, 0.0, 1000.0])
+    mode, q, c = (ca.SX.sym(name) for name in ("mode", "q", "c"))
+    force = ca.SX.binary(ca.OP_IF_ELSE_ZERO, mode, -c * ca.sin(q))
+    called = ca.Function("force", [mode, q, c], [force], {"never_inline": True})
+    gap = ca.Function("gap", [q], [-q - 0 * ca.cos(q)], {"never_inline": True})
+    return d.equations(
+        A=ca.SX(1),
+        b=-GRAVITY + called(d.m[0], d.q, d.P[2]),
+        guess=d.P[:2],
+        fixed=(True, True),
+        crossings=gap(d.q),
+    )
+
+
 def stepped_force() -> Equations:
     """A unit mass that a force of 1 N pushes from the time p[0] on."""
     d = Draft("stepped force", q=1, v=1, switches=1, parameters=[0.3])

@@ -12,6 +12,7 @@ import pytest
 from hand_made_models import (
     Draft,
     bouncing_mass,
+    called_spring,
     everything,
     free_body,
     oscillator,
@@ -158,12 +159,19 @@ def test_wide_rows_of_sparse_equations_are_eliminated_alike():
     [
         (point_pendulum, 0, 0.1, 1.0),
         (bouncing_mass, 2, 100.0, 5000.0),  # each run has events at times of its own
+        (called_spring, 2, 100.0, 5000.0),  # and calls that others in its lanes do not make
         (free_body, 3, -1.0, 1.0),  # blocks
         (everything, 4, 0.0, 2.0),
     ],
 )
 def test_what_models_may_have(make, setting, low, high):
     found = hand_made(make, setting).alike(spread(low, high))
+    assert np.ptp(found.rows[:, -1], axis=0).max() > 1e-3
+
+
+@NEEDS_COMPILER
+def test_calls_of_compiled_functions():
+    found = hand_made(called_spring, 2).alike(spread(100.0, 5000.0), compiled=True)
     assert np.ptp(found.rows[:, -1], axis=0).max() > 1e-3
 
 
