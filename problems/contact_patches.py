@@ -84,7 +84,7 @@ def cylinder_and_box() -> Thrown:
 
 def cylinders() -> Thrown:
     """A disc that hits a rod."""
-    return Thrown(Cylinder(radius=0.09, length=0.05), Cylinder(radius=0.03, length=0.2, n=(1, 1, 0)))
+    return Thrown(Cylinder(radius=0.1, length=0.06), Cylinder(radius=0.04, length=0.2, n=(1, 1, 0)))
 
 
 def ellipsoid_and_cylinder() -> Thrown:
