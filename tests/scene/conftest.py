@@ -23,6 +23,10 @@ OPTIONS = (
 )
 
 
+#: A page, or a script in it, is waited for so long where other work leaves the browser little [s].
+PATIENCE = 180
+
+
 @pytest.fixture(scope="session")
 def can_live() -> None:
     """Skip where live pages cannot be made: without the page's program, or the runtime's WebAssembly module."""
@@ -48,10 +52,11 @@ def opened() -> Iterator[Callable[[pathlib.Path], Any]]:
         options.add_argument(option)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     browser = webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
+    browser.set_script_timeout(PATIENCE)
 
     def load(page: pathlib.Path) -> Any:
         browser.get(page.as_uri())
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + PATIENCE
         while time.monotonic() < deadline:
             if browser.execute_script("return document.documentElement.dataset.ready || !problem.hidden"):
                 break

@@ -515,7 +515,6 @@ def test_in_a_notebook_it_runs_within_its_frame(
     notebook.write_text(f'<!doctype html><html data-ready="yes"><body>{shown}', encoding="utf-8")
     browser = opened(notebook)
     browser.switch_to.frame(0)
-    browser.set_script_timeout(60)
     kind, now = browser.execute_async_script(
         """
         const [done] = arguments, page = document.documentElement;
