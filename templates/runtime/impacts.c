@@ -60,6 +60,7 @@ typedef struct {
     double scale;                   /* velocities beside which others are nothing */
     const double *slow;             /* [npoints] velocities with which points do not approach */
     int forces;                     /* it is forces that are sought: what is held presses */
+    const int *loose;               /* points that slide at first, in the directions `along`; NULL: none */
 } Problem;
 
 static int rubs(const Instance *s, int point) { return s->tables->point_sliding[point]; }
@@ -240,7 +241,8 @@ static int solve_points(Instance *s, const Problem *p, double *f)
         for (int i = 0; i < points; ++i) {
             /* All are held at first, so that those that say the same share; then none. */
             it->held[i] = p->touching[i] && !order;
-            it->stuck[i] = p->touching[i] && (!order || p->least[i] > 0) && rubs(s, i) >= 0 && !it->slides[i];
+            it->stuck[i] = p->touching[i] && (!order || p->least[i] > 0) && rubs(s, i) >= 0 && !it->slides[i]
+                && !(p->loose && p->loose[i]);
         }
         for (int pivots = 0; pivots < most; ++pivots) {
             enum { TURNS = 400 };
@@ -311,6 +313,26 @@ static Outcome explain_wedged(Instance *s, double t, int from)
     return CHATTERING;
 }
 
+/* Has a point that is at rest slid, or does it leave the cone of friction with the forces that it has? Where points share
+   these, it counts what they do now. */
+static int is_loose(Instance *s, const double *before, const double *w, int i)
+{
+    Impacts *it = &s->impacts;
+    const double *modes = before + s->tables->point_modes[i];
+    int at = rubs(s, i);
+    double f_t[3], *along = it->along + 3 * i;
+    if (at < 0 || !it->takes_part[i] || it->slides[i] || !is_on(modes[0])) return 0;
+    if (!is_on(modes[1])) {
+        COPY(along, modes + 2, 3);
+        return dot3(along, along) > 0.5;
+    }
+    for (int k = 0; k < 3; ++k) f_t[k] = w[s->tables->struck_speeds[at + k]];
+    double size = norm3(f_t), most = it->fixed[i] * fmax(w[s->tables->struck_speeds[i]], 0);
+    if (size <= most * (1 + 0.5 * WITHIN) + 0.5 * PRESSING) return 0;
+    for (int k = 0; k < 3; ++k) along[k] = -f_t[k] / size;
+    return 1;
+}
+
 INTERNAL Outcome choose_modes(Instance *s, double t, const double *x, const double *u, const double *m, const double *w,
                               double *held)
 {
@@ -337,7 +359,8 @@ INTERNAL Outcome choose_modes(Instance *s, double t, const double *x, const doub
         }
         double scale = 0;
         for (int i = 0; i < points; ++i) if (it->takes_part[i]) scale = fmax(scale, fabs(it->unmoved[i]));
-        Problem p = {it->unmoved, it->base, it->takes_part, PRESSING, scale, it->nearing, 1};
+        for (int i = 0; i < points; ++i) it->loose[i] = is_loose(s, before, w, i);
+        Problem p = {it->unmoved, it->base, it->takes_part, PRESSING, scale, it->nearing, 1, it->loose};
         for (int i = 0; i < points; ++i) {
             int was = is_on(before[tables->point_modes[i]]);
             if (!it->takes_part[i] || !it->slides[i] || holds_off(s, i) > 0) continue;
@@ -448,7 +471,7 @@ static int drive(Instance *s, const double *target, double *least, const double 
             if (it->takes_part[i]) scale = fmax(scale, fabs(it->velocity[i]));
             left = fmax(left, least[i]);
         }
-        Problem p = {it->unmoved, least, it->takes_part, 0, scale, it->slow, 0};
+        Problem p = {it->unmoved, least, it->takes_part, 0, scale, it->slow, 0, NULL};
         if (!solve_points(s, &p, it->f)) {
             if (!wedge(s)) return 0;
             continue;

@@ -193,7 +193,7 @@ static void take_impacts(Area *area, Instance *s)
     double **of_rows[] = {&it->velocity, &it->rate, &it->wanted, &it->left, &it->f, &it->y, &it->unmoved, &it->u, &it->last,
                           &it->middle, &it->sum};
     double **of_speeds[] = {&it->load, &it->norms};
-    int **ints[] = {&it->takes_part, &it->held, &it->stuck, &it->slides};
+    int **ints[] = {&it->takes_part, &it->held, &it->stuck, &it->slides, &it->loose};
     for (size_t i = 0; i < sizeof of_points / sizeof *of_points; ++i) *of_points[i] = take_doubles(area, points);
     for (size_t i = 0; i < sizeof of_rows / sizeof *of_rows; ++i) *of_rows[i] = take_doubles(area, rows);
     for (size_t i = 0; i < sizeof of_speeds / sizeof *of_speeds; ++i)
