@@ -19,6 +19,8 @@ from mbfmu.modeling import Assembly, Start
 SPOKES, LENGTH, DIAMETER, HALF_WIDTH = 8, 0.4, 0.02, 0.12
 #: Radius of a foot [m], and angle of the slope [rad].
 FOOT, SLOPE = 0.018, 0.1
+#: Angular speed with which it begins, turning about its foremost foot [rad/s].
+BEGIN = 1.4
 #: Half the angle between two spokes [rad].
 HALF = math.pi / SPOKES
 
@@ -35,8 +37,10 @@ class Walker(Assembly):
         reach, above = 2.2, FOOT + LENGTH * math.cos(HALF)
         self.slope = Plane(n=up, r=(reach * down[0], 0, reach * down[2]), length=6.0)
         self.axle = FixedTranslation(r=tuple(above * x for x in up), animation=False)
-        self.along = Prismatic(n=down, animation=False, s=Start(0.0, fixed=True), v=Start(0.6, fixed=True))
-        self.across = Prismatic(n=up, animation=False, s=Start(0.0, fixed=True), v=Start(0.0, fixed=True))
+        self.along = Prismatic(n=down, animation=False, s=Start(0.0, fixed=True), v=Start(BEGIN * above, fixed=True))
+        self.across = Prismatic(
+            n=up, animation=False, s=Start(0.0, fixed=True), v=Start(BEGIN * LENGTH * math.sin(HALF), fixed=True)
+        )
         self.turn = Revolute(
             n=(0, 1, 0),
             useAxisFlange=True,
@@ -44,7 +48,7 @@ class Walker(Assembly):
             cylinderLength=2 * HALF_WIDTH + 0.06,
             cylinderColor=(120, 120, 125),
             phi=Start(0.0, fixed=True),
-            w=Start(1.5, fixed=True),
+            w=Start(BEGIN, fixed=True),
         )
         self.wheel = Body(m=2.0, r_CM=(0, 0, 0), I_11=0.08, I_22=0.12, I_33=0.08, animation=False)
         self.connect(self.world.frame_b, self.slope.frame_a)

@@ -1,0 +1,115 @@
+"""Random hinged chains with rigid contacts and friction: energy, gaps, forces and cones of friction."""
+
+from __future__ import annotations
+
+import pathlib
+from collections.abc import Callable
+from typing import Any
+
+import fmpy
+import numpy as np
+import pytest
+
+import mbfmu
+from mbfmu.components import World
+from mbfmu.components.contact import Plane, RigidContact, Sphere
+from mbfmu.components.joints import Revolute
+from mbfmu.components.parts import Body, FixedTranslation
+from mbfmu.dynamics import System
+from mbfmu.modeling import Assembly, Start
+from mbfmu.simulation import simulate
+
+RADIUS = 0.03
+
+
+class Chain(Assembly):
+    """One to three links, hung up or thrown, in a plane or in space, some ends of which touch the floor."""
+
+    def __init__(self, seed: int) -> None:
+        random = np.random.default_rng(seed)
+        self.world, self.floor = World(n=(0, 0, -1)), Plane()
+        links, thrown, spatial = int(random.integers(1, 4)), random.random() < 0.5, random.random() < 0.4
+        lengths, height = random.uniform(0.3, 0.6, links), 0.0
+        self.connect(self.world.frame_b, self.floor.frame_a)
+        # Hung so that most chains, stretched out, reach the floor, and none begins in it
+        height = float(random.uniform(0.7, 1.0) * (lengths.sum() if links > 1 else 0.4) + 2 * RADIUS)
+        self.mount = FixedTranslation(r=(0, 0, height))
+        self.connect(self.world.frame_b, self.mount.frame_a)
+        at, ends = self.mount.frame_b, []
+        for i, length in enumerate(map(float, lengths)):
+            m = float(random.uniform(0.5, 2))
+            inertia = {"I_11": m * length**2 / 120, "I_22": m * length**2 / 12, "I_33": m * length**2 / 12}
+            if i == 0 and thrown:
+                start = {"r_0": Start((0, 0, height), fixed=True), "angles_fixed": True, "w_0_fixed": True}
+                v, w = Start((float(random.uniform(-1, 1)), 0, 0), fixed=True), (0, float(random.uniform(-3, 3)), 0)
+                body = Body(m=m, r_CM=(0, 0, 0), v_0=v, w_0_start=w, **start, **inertia)
+                root, places = self.add("body0", body).frame_a, (-length / 2, length / 2)
+            else:
+                n = (0, 1, 0) if not spatial else (random.uniform(-0.3, 0.3), 1, random.uniform(-0.3, 0.3))
+                most = 0.3 if i else 0.2
+                angle = {"phi": Start(float(random.uniform(-most, most)), fixed=True)}
+                joint = Revolute(n=tuple(map(float, n)), **angle, w=Start(float(random.uniform(-2, 2)), fixed=True))
+                root = self.add(f"joint{i}", joint).frame_b
+                self.connect(at, joint.frame_a)
+                body = self.add(f"body{i}", Body(m=m, r_CM=(length / 2, 0, 0), **inertia))
+                self.connect(root, body.frame_a)
+                places = (length,)
+            for x in places:
+                ends.append(f"ball{len(ends)}")
+                ball = self.add(ends[-1], Sphere(radius=RADIUS, r=(x, 0, 0)))
+                self.connect(root, ball.frame_a)
+            arm = self.add(f"arm{i}", FixedTranslation(r=(places[-1], 0, 0)))
+            self.connect(root, arm.frame_a)
+            at = arm.frame_b
+        self.laws: dict[str, dict[str, Any]] = {}
+        for name in random.permutation(ends)[: int(random.integers(1, 5))]:
+            mu = float(random.choice([0.0, 0.2, 0.5, 0.9]))
+            law = {
+                "mu_k": mu,
+                "mu_s": mu * float(random.choice([1.0, 1.3])),
+                "e": float(random.choice([0, 0.4, 0.8, 1])),
+            }
+            law["hypothesis"] = str(random.choice(["Newton", "Poisson", "Stronge"]))
+            self.laws[f"at_{name}"] = law
+            self.add(f"at_{name}", RigidContact(geometry_a=str(name), geometry_b="floor", **law))
+
+
+@pytest.mark.slow
+def test_chains_keep_to_the_laws(campaign: Callable[[int, int], int]) -> None:
+    """Energy never grows, bodies do not overlap, no force pulls, and friction stays in its cone."""
+    met = 0
+    for seed in range(campaign(6, 200)):
+        model = Chain(seed)
+        result = simulate(System.of(model, energy=True), 1.5, tolerance=1e-8, interval=5e-3)
+        assert np.diff(result["energy.total"]).max() < 1e-5, seed
+        for name, law in model.laws.items():
+            f_n, f_t = result[f"{name}.f_n[1]"], result[f"{name}.f_t[1]"]
+            most = np.where(result[f"{name}.sticks[1]"] > 0.5, law["mu_s"], law["mu_k"]) * f_n
+            assert result[f"{name}.gap[1]"].min() > -1e-7, (seed, name)
+            assert f_n.min() > -1e-7, (seed, name)
+            assert (f_t - most).max() < 1e-6, (seed, name)
+            met += result[f"{name}.impulse[1]"][-1] > 0
+    assert met > campaign(6, 200) / 2
+
+
+@pytest.mark.slow
+def test_fmus_of_both_versions_and_targets_have_friction_alike(tmp_path: pathlib.Path) -> None:
+    """A link that falls, strikes, sticks and slides: co-simulation to the bit, model exchange nearly."""
+    seed = 3
+    names, ends = [f"{name}.impulse_t[1]" for name in Chain(seed).laws], set()
+    here = simulate(Chain(seed), 1.0, interval=0.01)
+    for fmi in (2, 3):
+        for target in ("native", "python"):
+            file = mbfmu.build(Chain(seed), tmp_path / f"chain{fmi}{target}.fmu", fmi=fmi, target=target)
+            for kind in ("CoSimulation", "ModelExchange") if target == "native" else ("CoSimulation",):
+                last = fmpy.simulate_fmu(str(file), stop_time=1.0, output_interval=0.01, output=names, fmi_type=kind)[
+                    -1
+                ]
+                found = tuple(float(last[name]) for name in names)
+                if kind == "CoSimulation":
+                    ends.add(found)
+                else:
+                    assert found == pytest.approx(next(iter(ends)), abs=1e-3)
+    assert len(ends) == 1
+    assert next(iter(ends)) == pytest.approx(tuple(here[name][-1] for name in names), abs=1e-3)
+    assert any(next(iter(ends)))
