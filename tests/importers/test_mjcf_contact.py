@@ -98,15 +98,18 @@ def test_random_bodies_touch_where_mujoco_lets_them(seed: int, tmp_path: pathlib
     assert len(contacts(assembly)) == len(expected)
 
 
-def test_shapes_whose_contact_is_not_known_are_told_and_left_out(tmp_path: pathlib.Path) -> None:
+def test_shapes_whose_points_are_too_many_are_told_and_left_out(tmp_path: pathlib.Path) -> None:
+    points = np.random.default_rng(0).normal(size=(40, 3))
+    vertices = " ".join(f"{x:.6f}" for x in (points / np.linalg.norm(points, axis=1)[:, None]).ravel())
     path = written(
         tmp_path,
+        f'<asset><mesh name="m" vertex="{vertices}"/></asset>'
         '<worldbody><geom name="floor" type="plane" size="1 1 1"/>'
         '<body name="one"><freejoint/><geom name="a" type="box" size="1 1 1"/></body>'
-        '<body name="two" pos="0 0 9"><freejoint/><geom name="b" type="cylinder" size="1 1"/></body></worldbody>',
+        '<body name="two" pos="0 0 9"><freejoint/><geom name="b" type="mesh" mesh="m"/></body></worldbody>',
     )
     with pytest.raises(
-        ModelError, match=r"geom a in line 2 \(box\) and geom b in line 2 \(cylinder\)\. .*--without pairs$"
+        ModelError, match=r"geom a in line 2 \(box\) and geom b in line 2 \(mesh\)\. .*pairs$"
     ):
         mbfmu.load(path)
     assembly = mbfmu.load(path, without="pairs")

@@ -11,7 +11,7 @@ from mbfmu.importers.mjcf.source import Source
 #: What a file may have that assemblies have not, and that `without` leaves out.
 FEATURES = {
     "contact": "contact between geoms",
-    "pairs": "contact between geoms whose points of contact are not known (--without contact leaves out all contact)",
+    "pairs": "contact between geoms whose points of contact are too many (--without contact leaves out all contact)",
     "tendons": "tendons",
     "fluid": "forces of the surrounding fluid",
     "flex": "flexible bodies",
