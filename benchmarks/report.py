@@ -25,6 +25,7 @@ def show(results: Mapping[str, Any], console: Console) -> None:
         ("forward_dynamics", _forward_dynamics),
         ("loops", _loops),
         ("contacts", _contacts),
+        ("flexible", _flexible),
         ("work_precision", _work_precision),
         ("do_step", _do_step),
         ("fixed_steps", _fixed_steps),
@@ -111,6 +112,33 @@ def _contacts(results: Sequence[Mapping[str, Any]]) -> Table:
         for row in results
     )
     return table
+
+
+def _flexible(results: Sequence[Mapping[str, Any]]) -> Table:
+    names = ("mbfmu", "exudyn", "mujoco")
+    columns = (*(NAMES[name] for name in names), "mbfmu : best peer", "ends differ by, m")
+    table = _table("Bodies that bend: CPU time to the error aimed at, ms", "", *columns)
+    for row in results:
+        times = {name: row.get(name) for name in names}
+        cells = [_time_or_why(row, name) for name in names]
+        ratio = best_ratio(times)
+        table.add_row(
+            f"{row['title']}, to {row['target']:g} m",
+            *cells,
+            f"{1 / ratio:.2f}" if ratio else "",
+            f"{row['differs']:.1e}",
+        )
+    table.caption = "Quickest ways: " + "; ".join(
+        f"{row['title']}: " + ", ".join(f"{NAMES[name]} {way}" for name, way in row["chosen"].items() if way)
+        for row in results
+    )
+    return table
+
+
+def _time_or_why(row: Mapping[str, Any], name: str) -> str:
+    if row.get(name):
+        return f"{1e3 * row[name]:.3g}"
+    return "not reached" if name in row else "has none"
 
 
 def _growth(rows: Sequence[Mapping[str, Any]], small: int, large: int) -> float | None:

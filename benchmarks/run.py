@@ -20,8 +20,8 @@ from rich.status import Status
 from benchmarks import figure, report
 
 SECTIONS = (
-    "do_step", "fixed_steps", "work_precision", "forward_dynamics", "loops", "contacts", "batches", "building",
-    "systems",
+    "do_step", "fixed_steps", "work_precision", "forward_dynamics", "loops", "contacts", "flexible", "batches",
+    "building", "systems",
 )  # fmt: skip
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PACKAGES = ("mbfmu", "casadi", "fmpy", "pin", "mujoco", "exudyn", "diffrax", "jax", "scipy", "numpy")
@@ -64,7 +64,7 @@ def measured(section: str, console: Console) -> Any:
             return module.measure(folder)
         if section == "batches":
             return _shown(section, module.measure(), status)
-        if section in ("fixed_steps", "systems", "building", "contacts"):
+        if section in ("fixed_steps", "systems", "building", "contacts", "flexible"):
             return _shown(section, module.measure(folder), status)
         status.update("compiling Pinocchio's algorithms: some minutes, once")
         program = _module("peers.pinocchio").program(folder)

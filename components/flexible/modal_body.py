@@ -489,14 +489,14 @@ class ModalBody(Animated, PartialFlexibleBody):
             "stiffnessFile": functools.partial(_read_matrix, what="stiffness"),
             "nodeFile": _read_nodes,
         }
-        parts = [_file(f"{self._called}.{name}", file, reads[name]) for name, file in files.items()]
+        mass, stiffness, nodes = (_file(f"{self._called}.{name}", file, reads[name]) for name, file in files.items())
         try:
             cells = _file(f"{self._called}.nodeFile", files["nodeFile"], _read_cells)
         except MbfmuError as error:  # it is drawn without
             warnings.warn(f"{error}; the surface of the body is not drawn", stacklevel=2)
             cells = {}
         try:
-            return matrix_files.of_matrices(*parts, cells)
+            return matrix_files.of_matrices(mass, stiffness, nodes, cells)
         except ValueError as error:
             raise ModelError(f"{self._called}: {error}") from None
 
