@@ -71,7 +71,7 @@ class Line:
 LINES = (Line("cable", 0.05, 1e-3, 3e-4), Line("rod", 5.0, 1e-4, 1e-4))
 
 #: Numbers of segments or elements, of shapes.
-SEGMENTS, SHAPES = (4, 6, 8, 16), (3, 4, 6)
+SEGMENTS, SHAPES = (4, 6, 8, 12, 16), (3, 4, 6)
 
 
 class Falling(Assembly):
@@ -223,7 +223,8 @@ def at_end(places: np.ndarray, x: float) -> np.ndarray:
 def _ours(body: Any, stop_time: float, folder: pathlib.Path) -> Timed:
     """Runs of the FMU at a tolerance, in one step."""
     folder.mkdir()
-    unit = Unit(mbfmu.build(Falling(body, stop_time), folder / "falling.fmu", target="native"), folder / "falling")
+    model = Falling(body, stop_time)
+    unit = Unit(mbfmu.build(model, folder / "falling.fmu", target="native", solver="explicit"), folder / "falling")
     frame = "frame[1]" if isinstance(body, ModalBody) else "frame_b"
     names = [f"body.{frame}.r_0[{k}]" for k in (1, 2)]
 
