@@ -111,6 +111,11 @@ class _Dialect:
                     f"{{ V to; for (int l = 0; l < {self._lanes}; ++l) {{ const double {values}; to[l] = {text}; }} "
                     "return to; }",
                 ]
+        lines += [
+            "static inline TARGET void sine_and_cosine(V va, V *s, V *c)",
+            f"{{ for (int l = 0; l < {self._lanes}; ++l)"
+            "  { const double a = va[l]; (*s)[l] = sin(a); (*c)[l] = cos(a); } }",
+        ]
         return "\n".join([*lines, ""])
 
 
@@ -121,6 +126,32 @@ class _Statement:
     text: str
     reads: tuple[int, ...] = ()
     sets: tuple[int, ...] = ()
+    #: What it makes of variables.
+    operation: str = ""
+
+
+def _with_sines_and_cosines(statements: Sequence[_Statement]) -> list[_Statement]:
+    """Vectors: the sine of a variable and its cosine in one statement, of which compilers make one call."""
+    found: list[_Statement | None] = list(statements)
+    others = {"SIN": "COS", "COS": "SIN"}
+    for k, first in enumerate(found):
+        if first is None or first.operation not in others or first.reads == first.sets:
+            continue
+        passed = set[int]()  # what statements in between read and set
+        for j in range(k + 1, len(found)):
+            second = found[j]
+            if second is None:
+                continue
+            if second.operation == others[first.operation] and second.reads == first.reads:
+                if passed.isdisjoint(second.sets) and second.sets != first.sets:
+                    sine, cosine = (first, second) if first.operation == "SIN" else (second, first)
+                    text = f"sine_and_cosine(a{first.reads[0]}, &a{sine.sets[0]}, &a{cosine.sets[0]});"
+                    found[k], found[j] = _Statement(text, first.reads, (*first.sets, *second.sets)), None
+                break
+            if not set(first.reads).isdisjoint(second.sets):
+                break
+            passed.update(second.reads, second.sets)
+    return [statement for statement in found if statement is not None]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -318,8 +349,8 @@ class Code:
                 found.append(_Statement(frame.results(to[0], to[1], f"a{of[0]}"), tuple(of)))
             else:
                 of = of[: operands(name)]  # of one operand, CasADi gives the same place twice
-                found.append(_Statement(f"a{to[0]} = {dialect.operation(name, of)};", tuple(of), (to[0],)))
-        return found
+                found.append(_Statement(f"a{to[0]} = {dialect.operation(name, of)};", tuple(of), (to[0],), name))
+        return found if dialect.type == "double" else _with_sines_and_cosines(found)
 
     def _call(
         self, function: ca.Function, of: Sequence[int], to: Sequence[int], scratch: int, known: Mapping[int, str]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import dataclasses
 import math
 import pathlib
 import platform
@@ -133,6 +134,44 @@ def test_no_operation_stands_for_two(tmp_path, program):
             got, wanted = np.frombuffer(content), function(*numbers).full().ravel()
             wrong = np.flatnonzero((got != wanted) & ~(np.isnan(got) & np.isnan(wanted)))
             assert not wrong.size, (numbers, [str(row[i]) for i in wrong])
+
+
+def test_vectors_take_sine_and_cosine_at_once():
+    """Two loops over the numbers of a vector are two calls for each, which cost twice as much."""
+    x = ca.SX.sym("x", 2)
+    function = ca.Function(
+        "f", [x], [ca.vertcat(ca.sin(x[0]) * x[1], ca.cos(x[0]), ca.cos(x[1]), ca.sin(ca.sin(x[1])))]
+    )
+    text = Code({"f": function}, "some_", lanes=8).whole()
+    body = text[text.index("void sine_and_cosine") :].partition("\n")[2].partition("\n")[2]
+    assert body.count("sine_and_cosine(") == 2
+    assert body.count("= SIN(") == 1
+    assert "= COS(" not in body
+
+
+@pytest.mark.parametrize(
+    ("between", "merged"),
+    [
+        ([((4,), (5,), "ADD")], True),
+        ([((0,), (2,), "ADD")], True),  # which reads the operand
+        ([((4,), (0,), "ADD")], False),  # sets it
+        ([((3,), (4,), "ADD")], False),  # reads what the cosine would have set
+        ([((4,), (3,), "ADD")], False),  # sets it
+    ],
+)
+def test_sines_and_cosines_that_something_stands_between_stay_apart(between, merged):
+    sine = c_code._Statement("a1 = SIN(a0);", (0,), (1,), "SIN")
+    cosine = c_code._Statement("a3 = COS(a0);", (0,), (3,), "COS")
+    middle = [c_code._Statement(f"a{sets[0]} = ...;", reads, sets, name) for reads, sets, name in between]
+    for first, last in ((sine, cosine), (cosine, dataclasses.replace(sine, text="a3 = SIN(a0);", sets=(3,)))):
+        if first is cosine:
+            first = dataclasses.replace(cosine, text="a1 = COS(a0);", sets=(1,))
+        found = c_code._with_sines_and_cosines([first, *middle, last])
+        assert len(found) == (2 if merged else 3)
+        if merged:
+            ends = "&a1, &a3" if first.operation == "SIN" else "&a3, &a1"
+            assert found[0].text == f"sine_and_cosine(a0, {ends});"
+            assert set(found[0].sets) == {1, 3}
 
 
 def test_sources_do_not_multiply_and_add_at_once(tmp_path):
