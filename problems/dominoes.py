@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Callable
 
 import numpy as np
 from scipy import integrate
@@ -64,7 +65,7 @@ def by_hand() -> dict[str, list[float]]:
             angles, speeds = train(theta, number)
             return math.sqrt(inertia * float(speeds @ speeds) / (2 * (energy - G * height(angles))))
 
-        def until(theta: float, slowness: object = slowness) -> float:
+        def until(theta: float, slowness: Callable[[float], float] = slowness) -> float:
             return float(integrate.quad(slowness, 0, theta, epsabs=1e-13, epsrel=1e-12)[0])
 
         if number > 1:

@@ -15,7 +15,7 @@ NUMBER, PUSHED = 8, 6.0
 class Domino(Assembly):
     """A domino that topples over its front edge, which stays where it is."""
 
-    def __init__(self, place=0.0, w=0.0):
+    def __init__(self, place: float = 0.0, w: float = 0.0) -> None:
         self.edge = Fixed(r=(place, 0, 0), animation=False)
         self.hinge = Revolute(n=(0, 0, -1), phi=Start(0.0, fixed=True), w=Start(w, fixed=True), animation=False)
         self.body = BodyBox(
@@ -52,7 +52,7 @@ class Dominoes(Assembly):
 
     stop_time = 0.6
 
-    def __init__(self, number=NUMBER, pushed=PUSHED):
+    def __init__(self, number: int = NUMBER, pushed: float = PUSHED) -> None:
         self.world = World()
         self.table = Plane(n=(0, 1, 0), length=0.3)
         self.connect(self.world.frame_b, self.table.frame_a)
