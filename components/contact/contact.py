@@ -378,8 +378,9 @@ class ContactPair(Arrows):
                 "of such shapes, or give its class a function `lowest` or `distance`"
             )
         for shape in self._ellipsoids():
-            axes = [shape.value(name) for name in ("length", "width", "height")]
-            if not any(map(is_expression, axes)) and max(axes) > MOST_OBLONG * min(axes):
+            values = [shape.value(name) for name in ("length", "width", "height")]
+            axes = [value for value in values if not is_expression(value)]
+            if axes and max(axes) > MOST_OBLONG * min(axes):
                 raise ModelError(_oblong(shape))
         count = operations(a, b)
         if count > MOST:

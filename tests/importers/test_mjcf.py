@@ -160,13 +160,15 @@ def test_dry_friction_holds_and_slides(tmp_path: pathlib.Path) -> None:
 
 
 def test_what_has_no_counterpart_is_listed_and_left_out_on_request(tmp_path: pathlib.Path) -> None:
+    points = np.random.default_rng(0).normal(size=(40, 3))
+    vertices = " ".join(f"{x:.6f}" for x in (points / np.linalg.norm(points, axis=1)[:, None]).ravel())
     path = written(
         tmp_path,
-        """<option density="1.2"/>
+        f"""<option density="1.2"/><asset><mesh name="m" vertex="{vertices}"/></asset>
         <worldbody>
-          <geom name="floor" type="cylinder" size="1 1"/>
+          <geom name="floor" type="box" size="1 1 1"/>
           <body name="ball" gravcomp="1"><joint name="b" type="ball" armature="1"/><site name="s"/>
-            <geom name="g" type="cylinder" size="1 1"/></body>
+            <geom name="g" type="mesh" mesh="m"/></body>
           <site name="t" pos="0 0 3"/>
         </worldbody>
         <tendon><spatial name="rope"><site site="s"/><site site="t"/></spatial></tendon>
@@ -182,7 +184,7 @@ def test_what_has_no_counterpart_is_listed_and_left_out_on_request(tmp_path: pat
         "joint b in line 5",
         "actuator winch in line 10 (its transmission)",
         "sensor clock in line 11",
-        "(--without contact leaves out all contact): geom floor in line 4 (cylinder) and geom g in line 6 (cylinder)",
+        "(--without contact leaves out all contact): geom floor in line 4 (box) and geom g in line 6 (mesh)",
         "tendons: 1 of them",
         "density 1.2",
         "body ball in line 5",
