@@ -131,6 +131,23 @@ def reference() -> pathlib.Path:
     return folder
 
 
+@pytest.fixture
+def instance_of(tmp_path: pathlib.Path) -> Iterator[Callable[..., Any]]:
+    """Return a function that makes an `Instance` of an FMU (tests/instances.py); all are freed at the end."""
+    from instances import Instance
+
+    made: list[Any] = []
+
+    def make(path: pathlib.Path, kind: str = "coSimulation") -> Any:
+        made.append(Instance(path, tmp_path / f"instance{len(made)}", kind))
+        return made[-1]
+
+    yield make
+    for one in made:
+        one.fmu.terminate()
+        one.fmu.freeInstance()
+
+
 @pytest.fixture(scope="session")
 def root() -> pathlib.Path:
     """Return the checkout's root folder."""

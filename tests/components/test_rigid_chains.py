@@ -113,3 +113,58 @@ def test_fmus_of_both_versions_and_targets_have_friction_alike(tmp_path: pathlib
     assert len(ends) == 1
     assert next(iter(ends)) == pytest.approx(tuple(here[name][-1] for name in names), abs=1e-3)
     assert any(next(iter(ends)))
+
+
+@pytest.fixture(scope="module")
+def fmus(tmp_path_factory: pytest.TempPathFactory) -> dict[int, pathlib.Path]:
+    """A chain that is struck, slides and sticks, in both versions of FMI."""
+    folder, system = tmp_path_factory.mktemp("chains"), System.of(Chain(STICKING))
+    return {fmi: mbfmu.build(system, folder / f"{fmi}.fmu", fmi=fmi, equations="interpreted") for fmi in (2, 3)}
+
+
+#: A seed with a point that sticks from 0.72 s on, and another one that is struck by then, and by what names.
+STICKING = 10
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("fmi", [2, 3])
+def test_a_state_taken_while_a_point_sticks_goes_on_to_the_same_bits(fmus: Any, instance_of: Any, fmi: int) -> None:
+    """Also into an instance that is still in the air."""
+    one, other = instance_of(fmus[fmi]), instance_of(fmus[fmi])
+    names = [f"{name}.{what}" for name in ("joint1", "joint2") for what in ("phi", "w", "a")]
+    one.run(0.01, 85)
+    saved = one.save()
+    wanted = one.run(0.01, 15, first=85, read=names)
+    assert np.ptp(wanted, axis=0).max() > 0.1
+    one.restore(saved)
+    other.run(0.01, 3)
+    other.restore(saved)
+    for again in (one, other):
+        np.testing.assert_array_equal(again.run(0.01, 15, first=85, read=names), wanted)
+
+
+@pytest.mark.slow
+def test_derivatives_while_a_point_sticks_are_differences(fmus: Any, instance_of: Any) -> None:
+    """In model exchange, with a quaternion: from the states of another run, where the event closes the point again."""
+    run, one = instance_of(fmus[2]), instance_of(fmus[2], "modelExchange")
+    states = [u.variable.derivative.name for u in one.description.derivatives]
+    rates = [u.variable.name for u in one.description.derivatives]
+    run.run(0.01, 85)
+    at = run.get(*states)
+    one.enter(0.85)
+    one.put(at)
+    one.fmu.enterEventMode()
+    one.enter(0.85)
+    touching = [name for name in Chain(STICKING).laws if run.get(f"{name}.f_n[1]")[0] > 1.0]
+    assert len(touching) == 1
+    np.testing.assert_allclose(one.get(*rates), run.get(*rates), rtol=1e-6, atol=1e-6)
+    for place, known in enumerate(states):
+        h, sides = 1e-7, []  # less than v_min, beyond which a point that sticks is none
+        for sign in (1, -1):
+            x = at.copy()
+            x[place] += sign * h
+            one.put(x)
+            sides.append(one.get(*rates))
+        one.put(at)
+        expected = (sides[0] - sides[1]) / (2 * h)
+        np.testing.assert_allclose(one.along(rates, known), expected, rtol=1e-5, atol=1e-4, err_msg=known)
