@@ -77,7 +77,7 @@ VOCABULARY = frozenset(
     {
         *("time", "start_time", "world", "outer", "der", "pre", "is_connected", "is_root", "holds_orientation"),
         *("relation", "constrain", "implied", "relative_motion", "effort", "with_rate", "delay", "initially"),
-        *("switch", "time_event", "require", "terminate", "energy", "on_top"),
+        *("switch", "time_event", "require", "terminate", "energy", "on_top", "shared"),
         *("initial", "edge", "change", "sample", "active", "when", "reinit", "impact", "hold", "kept"),
         *("draw_arrow", "draw_axes", "draw_deformed", "draw_lines", "draw_shape", "draw_surface", "is_positive"),
     }

@@ -54,6 +54,7 @@ class Layout:
         known = {macro: sizes[size] for size, macro in contract.SIZES.items()}
         known |= {"INT_MAX": 2**31 - 1, "INT_MIN": -(2**31), "NW": sizes["nv"] + sizes["nl"]}
         known["NX"] = sizes["nq"] + sizes["nv"] + sizes["nz"]
+        known["NSTRUCK"] = known["NPOINTS"] + known["NSLIDING"]
         self.data, self.parts = data, [Part("header", "header", 0, HEADER)]
         for name in contract.SIZES:
             self._add(Part(name, "size", 0, 4, (0, 1 << 24)), aligned=False)

@@ -708,6 +708,8 @@ def _same(one: ca.SX, other: ca.SX, turn: ca.SX | None = None) -> bool:
             place = {e.element_hash(): v for e, v in zip(elements(turn), rotation, strict=True)}
             point = np.array([place.get(s.element_hash(), v) for s, v in zip(symbols, point, strict=True)])
         values = np.array(function(point)).reshape(2, -1)
+        if not np.isfinite(values).all():  # what is no number at this point cannot be told
+            return False
         if not np.allclose(values[0], values[1], rtol=1e-9, atol=1e-9 * np.abs(values).max(initial=0.0)):
             return False
     return True
