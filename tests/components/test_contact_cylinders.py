@@ -261,6 +261,7 @@ def test_a_cylinder_lies_on_others_in_parallel_and_across() -> None:
         assert np.ptp(result["body.r_0[3]"][5:]) < 1e-8
 
 
+@pytest.mark.slow
 def test_what_cannot_be_is_told() -> None:
     with pytest.raises(ModelError, match=r"rounding = 0.03: the radius, or half the length, is 0.02 m; give a smaller"):
         Cylinder(radius=0.1, length=0.04, rounding=0.03)

@@ -68,6 +68,7 @@ class Layout:
                 bounds = tuple(eval(bound, {}, known) for bound in table.bounds)
                 width = 8 if table.kind == "double" else 4
                 self._add(Part(name, table.kind, 0, width * len(tables[name]), bounds))
+        self._add(Part("called", "int", 0, 4))  # no tape calls another one here: any other number is refused
         for name in contract.FUNCTIONS:
             self._add(Part(name, "counts", 0, 16))
             there, constants, count, size = struct.unpack_from("<4i", data, self.parts[-1].begin)
