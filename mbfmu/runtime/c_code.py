@@ -20,7 +20,7 @@ from typing import TypeAlias, TypeGuard
 import casadi as ca
 
 from mbfmu.runtime.calls import argument_offsets, called_by, calls_in, guard_of, result_offsets
-from mbfmu.runtime.contract import ARITHMETIC, OPERATIONS, REQUIRED, operands
+from mbfmu.runtime.contract import ARITHMETIC, ENCLOSURES, OPERATIONS, REQUIRED, operands
 from mbfmu.runtime.tape import NAMES
 
 #: Statements of a piece: of lengths from 100 to 800 the one with which compiler and code are quickest.
@@ -53,7 +53,7 @@ def always(names: Iterable[str]) -> tuple[list[str], list[str]]:
 
     No branch stands between the statements of such a one: a compiler makes one call of a sine and its cosine.
     """
-    given = [name for name in names if name in REQUIRED]
+    given = [name for name in names if name in {*REQUIRED, *ENCLOSURES}]
     return given, [name for name in given if name not in ("initial", "constraints")]
 
 

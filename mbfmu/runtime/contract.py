@@ -325,6 +325,9 @@ FUNCTIONS = {
 #: The functions that a System has, in the order of descriptors and files.
 REQUIRED = tuple(name for name, signature in FUNCTIONS.items() if not signature.optional)
 
+#: Those that give bounds of crossings.
+ENCLOSURES = ("crossing_bounds", "crossing_slopes")
+
 
 @dataclasses.dataclass(frozen=True)
 class Table:

@@ -11,6 +11,8 @@ from mbfmu import Assembly, Start
 from mbfmu.components import World
 from mbfmu.components.contact import ContactGroup, Sphere
 from mbfmu.components.parts import Body
+from mbfmu.dynamics.reading import equation_context
+from mbfmu.dynamics.reading.equation_context import CALLED
 from mbfmu.dynamics.system import System
 from mbfmu.errors import ModelError
 from mbfmu.modeling import Component, RealInput, RealOutput
@@ -33,8 +35,14 @@ class Row(Assembly):
         self.balls = ContactGroup(geometries_a=[f"ball{i}" for i in range(n + 1)], c=1e6)
 
 
+@pytest.fixture
+def called(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What one component alone shares is called, too."""
+    monkeypatch.setattr(equation_context, "CALLED", 1)
+
+
 @pytest.mark.slow
-def test_what_comes_from_far_away_is_not_missed():
+def test_what_comes_from_far_away_is_not_missed(called):
     result = mbfmu.simulate(Row(), tolerance=1e-8, events=True)
     speeds = np.array([result[f"body{i}.v_0[1]"] for i in range(4)])
     np.testing.assert_allclose(speeds[:, -1], [0, 0, 50, 60], atol=1e-6)
@@ -45,14 +53,24 @@ def test_what_comes_from_far_away_is_not_missed():
 
 
 @pytest.mark.slow
-def test_pairs_that_are_alike_call_one_function():
+def test_pairs_that_are_alike_call_one_function(called):
     functions = System.of(Row(2)).equations.functions
     (gap,) = called_by(functions["crossings"])
     assert guard_of(gap) is None
-    called = called_by(functions["dynamics"].expand())
-    assert called
-    assert all(guard_of(one) == 0 for one in called)
-    assert len(called) == len(called_by(System.of(Row(1)).equations.functions["dynamics"].expand()))
+    found = called_by(functions["dynamics"].expand())
+    assert found
+    assert all(guard_of(one) == 0 for one in found)
+    assert len(found) == len(called_by(System.of(Row(1)).equations.functions["dynamics"].expand()))
+
+
+@pytest.mark.slow
+def test_calls_change_no_bit(monkeypatch):
+    results = []
+    for least in (1, 100):
+        monkeypatch.setattr(equation_context, "CALLED", least)
+        results.append(mbfmu.simulate(Row(2), tolerance=1e-8))
+    for name in results[0]:
+        np.testing.assert_array_equal(results[0][name], results[1][name], err_msg=name)
 
 
 class Law(Component):
@@ -69,10 +87,10 @@ class Law(Component):
 
 
 class Laws(Assembly):
-    """Two of them."""
+    """Some of them."""
 
-    def __init__(self):
-        for i in range(2):
+    def __init__(self, n=2):
+        for i in range(n):
             law = self.add(f"law{i}", Law())
             self.input(law.u, f"u{i}", start=0.3 + i)
             self.input(law.on, f"on{i}", start=i - 0.5)
@@ -80,10 +98,15 @@ class Laws(Assembly):
             self.output(law.plain, f"plain{i}")
 
 
-def test_what_is_shared_is_what_is_written_out():
+def test_what_few_share_is_written_out():
+    calls = [called_by(System.of(Laws(n)).equations.functions["variables"]) for n in (CALLED - 1, CALLED)]
+    assert [len(functions) for functions in calls] == [0, 1]
+
+
+def test_what_is_shared_is_what_is_written_out(called):
     system = System.of(Laws())
-    (called,) = called_by(system.equations.functions["variables"])
-    assert guard_of(called) == 0
+    (function,) = called_by(system.equations.functions["variables"])
+    assert guard_of(function) == 0
     result = mbfmu.simulate(system, 1.0)
     assert result["y0"][-1] == result["plain0"][-1] == 0
     assert result["y1"][-1] == result["plain1"][-1] == np.sin(1.3) * 1.3**2 + 1

@@ -82,6 +82,9 @@ _LOGIC = {ca.OP_NOT, ca.OP_AND, ca.OP_OR, ca.OP_MUL, ca.OP_SUB, ca.OP_ADD, ca.OP
 #: Readings of one class that are kept: where there are more, looking for the right one costs what it saves.
 FORMS = 8
 
+#: From so many components of a class on, what they share is called: of fewer, it takes longer to compile than it saves.
+CALLED = 20
+
 
 class LocalNames:
     """Leaves of a component with their symbols."""
@@ -662,6 +665,8 @@ class Facts:
     free_joint: Component | None = None
     #: True where its variables give the orientation of an island that no joint ties to the ground.
     holds_orientation: bool = False
+    #: How many components of its class there are.
+    alike: int = 1
 
 
 class Scope(Events):
@@ -885,8 +890,9 @@ class Scope(Events):
     def shared(self, expression: Any, guard: Any = None) -> ca.SX:
         """A column of expressions as a call of a function, which all components have in common that say the same.
 
-        What is long, and said by many, takes little time to build and little memory so. Where `guard` - a condition,
-        or a value that is 0 or 1, such as that of a `switch` - is 0, all of them are 0, and they are not evaluated.
+        What is long, and said by many, takes little time to build and little memory so; what few components of the
+        class say is written out instead. Where `guard` - a condition, or a value that is 0 or 1, such as that of a
+        `switch` - is 0, all of them are 0, and a call is not made.
         """
         given = self._notes.column(expression, "what is shared")
         symbols = ca.symvar(given)
@@ -894,6 +900,8 @@ class Scope(Events):
         guard = None if guard is None else self._notes.column(guard, "a guard")
         if guard is not None and guard.numel() != 1:
             raise ModelError(f"{self._notes.where}: a guard has {guard.numel()} elements; it is one number, 0 or 1")
+        if self._facts.alike < CALLED:
+            return given if guard is None else ca.if_else(guard, ca.densify(given), 0)
         return ca.reshape(calls.shared(ca.vec(given), ca.vertcat(ca.SX(0, 1), *apart), guard), given.shape)
 
     def _waits_for_instant(self, expression: ca.SX) -> bool:

@@ -6,6 +6,7 @@ Two graphs are decided: that of frames (`frame_graph.py`), and that of flanges a
 from __future__ import annotations
 
 import dataclasses
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from typing import Literal
 
@@ -114,11 +115,17 @@ def analyse(flat: Flat, cuts: tuple[str, ...] = ()) -> Topology:
     #: Bodies that bend have frames that move; what they are told of free motion comes later, and moves none of these.
     bending = {p for p, c in bodies.items() if sum(isinstance(port, Frame) for port in c.ports().values()) > 1}
     early = (p for p in others if p not in bodies or p in bending)
-    readings = Readings()
-    found = {p: readings.of(flat.components[p], Facts(flat.connected[p])) for p in early}
+    readings, alike = Readings(), Counter(map(type, flat.components.values()))
+
+    def facts_of(path: str) -> Facts:
+        return Facts(flat.connected[path], alike=alike[type(flat.components[path])])
+
+    found = {p: readings.of(flat.components[p], facts_of(p)) for p in early}
     tree = FrameTree.of(flat, found, bodies, cuts)
     for path, body in bodies.items():
-        facts = Facts(flat.connected[path], tree.free_joints.get(path), path in tree.holders)
+        facts = dataclasses.replace(
+            facts_of(path), free_joint=tree.free_joints.get(path), holds_orientation=path in tree.holders
+        )
         if path not in found or facts.free_joint is not None or facts.holds_orientation:
             found[path] = readings.of(body, facts)
     behaviours = {path: found[path] for path in flat.components if path in found}
