@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import math
 import pathlib
 from collections.abc import Sequence
 
@@ -43,14 +44,24 @@ class Instance:
         return [self.variables[name].valueReference for name in names]
 
     def get(self, *names: str) -> np.ndarray:
-        read = self.fmu.getFloat64 if self.three else self.fmu.getReal
-        return np.array(read(self.references(*names)))
+        if not self.three:
+            return np.array(self.fmu.getReal(self.references(*names)))
+        return np.array(self.fmu.getFloat64(self.references(*names), nValues=sum(map(self.size, names))))
+
+    def size(self, name: str) -> int:
+        """Number of elements of a variable."""
+        return math.prod(int(dimension.start) for dimension in self.variables[name].dimensions)
 
     def set(self, name: str, value: float) -> None:
         (self.fmu.setFloat64 if self.three else self.fmu.setReal)(self.references(name), [value])
 
-    def along(self, unknowns: list[str], known: str) -> np.ndarray:
-        return np.array(self.fmu.getDirectionalDerivative(self.references(*unknowns), self.references(known), [1.0]))
+    def along(self, unknowns: list[str], known: str, element: int = 0) -> np.ndarray:
+        """Derivatives along a known, or an element of one."""
+        given = self.references(*unknowns), self.references(known)
+        if not self.three:
+            return np.array(self.fmu.getDirectionalDerivative(*given, [1.0]))
+        seed = [float(i == element) for i in range(self.size(known))]
+        return np.array(self.fmu.getDirectionalDerivative(*given, seed, sum(map(self.size, unknowns))))
 
     def run(self, step: float, count: int, first: int = 0, read: Sequence[str] = ()) -> list[np.ndarray]:
         """Values after each of some steps."""

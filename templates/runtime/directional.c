@@ -9,6 +9,7 @@
 #include "evaluate.h"
 #include "freshness.h"
 #include "functions.h"
+#include "impacts.h"
 #include "initialise.h"
 #include "iterate.h"
 #include "log.h"
@@ -23,9 +24,9 @@ SMALL
    root of these, less what steep functions take. */
 #define FOURTH_ORDER_DISTANCE 2e-4
 
-/* The same where points may stay closed: farther away, surfaces move by more than the v_min of a contact (1e-6 m/s, where
-   nothing else is given), and it is none. Rounding errors leave some 1e-7. */
-#define CLOSED_DISTANCE 1e-7
+/* The same where points may stay closed, beside the speed below which nothing is struck: a contact is closed up to a
+   thousand times that. Of 1e-6 m/s rounding errors leave some 1e-7. */
+#define CLOSED_DISTANCE 100
 
 /* Distance of central differences over initialisation, whose equations are met to 1e-16 or so. */
 #define START_DISTANCE 1e-5
@@ -141,7 +142,10 @@ static Status differences_along(Instance *s, const char *function, const unsigne
     for (int i = 0; i < nu(s->model); ++i) far = fmax(far, fabs(s->tangent.along.u[i]) / fmax(1, fabs(s->latch.u[i])));
     for (size_t i = 0; i < nunknowns; ++i) result[i] = 0;
     if (!(far > 0)) return STATUS_OK;
-    double h = (npoints(s->model) > 0 ? CLOSED_DISTANCE : FOURTH_ORDER_DISTANCE) / far;
+    double nearest = INFINITY;
+    if (npoints(s->model) > 0 && refresh(s, 0))
+        nearest = CLOSED_DISTANCE * least_speed(s, s->now->latch_t, s->latch.x, s->latch.u, s->latch.m, s->latch.w);
+    double h = fmin(FOURTH_ORDER_DISTANCE, nearest) / far;
     if (!add_values(s, unknowns, nunknowns, h, 8 / (12 * h), result)
         || !add_values(s, unknowns, nunknowns, -h, -8 / (12 * h), result)
         || !add_values(s, unknowns, nunknowns, 2 * h, -1 / (12 * h), result)

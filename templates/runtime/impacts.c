@@ -112,6 +112,15 @@ static Outcome look_at_points(Instance *s, double t, const double *x, const doub
     return DONE;
 }
 
+INTERNAL double least_speed(Instance *s, double t, const double *x, const double *u, const double *m, const double *w)
+{
+    double least = INFINITY;
+    if (npoints(s->model) == 0 || look_at_points(s, t, x, u, m, w)) return least;
+    for (int i = 0; i < npoints(s->model); ++i)
+        if (s->impacts.slow[i] > 0) least = fmin(least, s->impacts.slow[i]);
+    return least;
+}
+
 /* Solve the equations of points as they are held, stick and slide for impulses f, and see what they make of y. */
 static int solve_as_held(Instance *s, const Problem *p, double *f)
 {

@@ -14,4 +14,7 @@ INTERNAL Outcome choose_modes(Instance *s, double t, const double *x, const doub
 INTERNAL Outcome strike(Instance *s, double t, const double *x, const double *u, const double *m, const double *w,
                         double *x_event, int *struck);
 
+/* The least speed at (t, x) below which a point is not struck; infinite where no point is known. */
+INTERNAL double least_speed(Instance *s, double t, const double *x, const double *u, const double *m, const double *w);
+
 #endif
