@@ -522,9 +522,13 @@ def test_without_compiler_equations_are_interpreted_and_that_is_said(
 
 
 @pytest.mark.slow
-def test_demo_builds_compares_and_draws(folder: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_demo_builds_compares_and_draws(
+    folder: pathlib.Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
     assert cli.main(["demo", "double_pendulum", "-o", "shown", "--no-open"]) == 0
     shown = capsys.readouterr().out
+    assert max(map(len, shown.splitlines())) <= 80
     assert "native  " in shown
     (difference,) = re.findall(r"(\S+) to native", shown)
     assert float(difference) == 0  # one runtime

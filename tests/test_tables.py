@@ -103,6 +103,7 @@ def test_no_number_is_broken(width: int) -> None:
 
 SHORT = ["--stop", "0.1"]
 BUILT = ["--equations", "interpreted"]
+STEEL = ["--material", "2.1e11,0.3,7850"]
 #: What is run of every verb, one after the other in one folder: later ones take what earlier ones wrote.
 VERBS: dict[str, list[str]] = {
     "build": ["build", "rotor.py", "-o", "rotor.fmu", *BUILT],
@@ -131,6 +132,7 @@ VERBS: dict[str, list[str]] = {
     "samples": ["sweep", "pendulum", "-p", "damper.d=uniform:0.1:0.2", "--samples", "3", "-y", "rev.phi:mean", *SHORT],
     "fit": ["fit", "pendulum", "measured.csv", "-p", "damper.d=0.1:1"],
     "flex": ["flex", "mass.mtx", "stiffness.mtx", "nodes.csv", "--held", "1 2 3", "--attach", "4", "--modes", "1"],
+    "flex stress": ["flex", "wedge.inp", *STEEL, "--held", "base", "--attach", "tip", "--stress-at", "0.2 0.2 0.5"],
     "list": ["list"],
     "class": ["list", "Revolute"],
     "words": ["list", "spring", "damper"],
@@ -163,12 +165,29 @@ ROBOT = """
 <joint name="a_shoulder_with_a_name_that_takes_room" type="revolute"><parent link="base"/><child link="upper"/>
 <axis xyz="0 1 0"/><limit effort="50" lower="-2" upper="2" velocity="3"/></joint></robot>
 """
+#: A prism of three tetrahedra as Abaqus has it.
+WEDGE = """*NODE
+1, 0, 0, 0
+2, 1, 0, 0
+3, 0, 1, 0
+4, 0, 0, 1
+5, 1, 0, 1
+6, 0, 1, 1
+*ELEMENT, TYPE=C3D4
+1, 1, 2, 3, 6
+2, 1, 2, 6, 5
+3, 1, 5, 6, 4
+*NSET, NSET=base
+1, 2, 3
+*NSET, NSET=tip
+4, 5, 6
+"""
 FAILS = {"validate damaged": 1}
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
-    """Return a folder with what verbs read: a measured series, a damaged FMU, a truss of four nodes."""
+    """Return a folder with what verbs read: a measured series, a damaged FMU, a truss, a mesh."""
     folder = tmp_path_factory.mktemp("verbs")
     (folder / "rotor.py").write_text(ROTOR)
     (folder / "arm.urdf").write_text(ROBOT)
@@ -185,6 +204,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
     scipy.io.mmwrite(folder / "mass.mtx", np.eye(12))
     scipy.io.mmwrite(folder / "stiffness.mtx", stiffness)
     (folder / "nodes.csv").write_text("".join(f"{i},{x},{y},{z}\n" for i, (x, y, z) in enumerate(nodes, 1)))
+    (folder / "wedge.inp").write_text(WEDGE)
     return folder
 
 

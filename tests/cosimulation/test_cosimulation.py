@@ -556,8 +556,10 @@ def test_the_demonstration_runs_without_compiler_and_in_fmi_3(
     monkeypatch.delenv("CC", raising=False)
     monkeypatch.setitem(sys.modules, "ziglang", None)
     monkeypatch.setattr(drivetrain, "STEPS", (40e-3, 20e-3))
+    monkeypatch.setenv("COLUMNS", "80")
     assert cli.main(["demo", "drivetrain", "--fmi", "3", "-o", str(tmp_path / "shown")]) == 0
     shown = capsys.readouterr().out
+    assert max(map(len, shown.splitlines())) <= 80
     assert "FMI 3.0 has no input derivatives" in shown
     assert [line.split()[:2] for line in shown.splitlines() if "hold" in line] == [
         ["jacobi", "hold"],
