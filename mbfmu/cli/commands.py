@@ -185,8 +185,8 @@ def build(
         assembly = read_source(source, parameter, options)
         progress("Loading the exporter")
         from mbfmu.export.build import build as build_fmu
-        from mbfmu.export.build import kind_of
         from mbfmu.export.layered_ref import ReferenceExperiment
+        from mbfmu.export.options import kind_of
         from mbfmu.export.provenance import read_uncertainty
 
         kind = kind_of(target, equations, platform)

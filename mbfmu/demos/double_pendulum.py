@@ -34,7 +34,7 @@ class Run:
 
 def run(folder: pathlib.Path, console: Console, fmi: int) -> None:
     """Run the demonstration; FMUs and picture go into the folder."""
-    from mbfmu.export.build import TARGETS, kind_of
+    from mbfmu.export.options import TARGETS, kind_of
     from mbfmu.modeling.registry import assemblies
     from mbfmu.runtime.compilers import host_platform
 

@@ -12,7 +12,8 @@ from wiring import run, wired
 from mbfmu.components import blocks
 from mbfmu.dynamics.system import System
 from mbfmu.errors import ModelError, SimulationError
-from mbfmu.export.build import TARGETS, build
+from mbfmu.export.build import build
+from mbfmu.export.options import TARGETS
 from mbfmu.modeling import Start
 from mbfmu.simulation import simulate
 

@@ -16,7 +16,8 @@ from scipy.optimize import fsolve
 from scipy.special import ellipj
 
 from mbfmu.components import Body, FixedTranslation, PointMass, Prismatic, Revolute, World, blocks, rotational
-from mbfmu.export.build import TARGETS, build
+from mbfmu.export.build import build
+from mbfmu.export.options import TARGETS
 from mbfmu.modeling import Assembly, Start
 
 #: Most lines that a component of the page may take, without imports.

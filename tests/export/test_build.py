@@ -17,7 +17,8 @@ from lxml import etree
 from mbfmu.dynamics.system import System
 from mbfmu.errors import BuildError
 from mbfmu.export import native
-from mbfmu.export.build import build, select
+from mbfmu.export.build import build
+from mbfmu.export.selection import select
 from mbfmu.runtime import c_code, compilers
 from mbfmu.runtime.compilers import find_compiler
 from mbfmu.validation import validate

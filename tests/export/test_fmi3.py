@@ -23,7 +23,7 @@ from mbfmu.components import Body, World, rotational
 from mbfmu.dynamics.system import System
 from mbfmu.errors import BuildError
 from mbfmu.export.arrays import arrange, states_of
-from mbfmu.export.build import select, with_own_derivatives
+from mbfmu.export.selection import select, with_own_derivatives
 from mbfmu.fmi.variables import scalars_of
 from mbfmu.modeling import Assembly, Start
 from mbfmu.runtime.compilers import find_compiler

@@ -23,7 +23,7 @@ from importer import DISCARD, ERROR, MODEL_EXCHANGE, OK, UNTOUCHED, Callbacks, I
 
 import mbfmu
 from mbfmu.export import native, python
-from mbfmu.export.build import CAPABILITIES
+from mbfmu.export.contents import CAPABILITIES
 from mbfmu.export.fingerprint import fingerprint
 from mbfmu.export.model_description import model_description
 from mbfmu.fmus.double_pendulum import DoublePendulum
