@@ -159,6 +159,8 @@ class FiniteElements:
         for number in numbers:
             if number not in self.order:
                 raise ValueError(f"there is no node {number}; the {len(self.order)} nodes are up to {max(self.order)}")
+            if numbers.count(number) > 1:
+                raise ValueError(f"node {number} is named twice in {name!r}; name it once")
         return Patch(np.array([self.order[number] for number in numbers], dtype=int), scipy.sparse.eye(len(numbers)))
 
 
@@ -176,7 +178,9 @@ def of_mesh(file: str, material: Material, scale: float) -> FiniteElements:
     meshio, skfem = extra("meshio", _PURPOSE), extra("skfem", _PURPOSE)
     suffix = pathlib.Path(file).suffix.lower()
     if suffix not in MESHES:
-        raise ValueError(f"{suffix or 'it'} is no mesh that is taken; give one of {', '.join(MESHES)}")
+        raise ValueError(
+            f"{suffix or 'it'} is no mesh that is taken; mesh the volume, as gmsh does, and give {' or '.join(MESHES)}"
+        )
     pathlib.Path(file).open("rb").close()
     with library(file):
         found = getattr(meshio, MESHES[suffix]).read(file)
@@ -326,10 +330,23 @@ def read_mesh(file: str, changed: float, material: Material, scale: float) -> Fi
 
 
 def solver(K: Any) -> Callable[[np.ndarray], np.ndarray]:
-    """A solver of equations with a symmetric positive sparse matrix."""
-    return scipy.sparse.linalg.splu(
-        K.tocsc(), permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True}
-    ).solve
+    """A solver of equations with a symmetric positive sparse matrix.
+
+    Raises:
+        ValueError: it is not positive, as its pivots tell (Sylvester's law of inertia).
+    """
+    try:
+        factors = scipy.sparse.linalg.splu(
+            K.tocsc(), permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True}
+        )
+    except RuntimeError:  # a pivot is 0
+        raise ValueError("is not positive, it is singular") from None
+    pivots = factors.U.diagonal()
+    if not pivots.min(initial=1.0) > 0:
+        raise ValueError(
+            f"is not positive, {(pivots <= 0).sum()} of its {len(pivots)} pivots are not, as {pivots.min():g}"
+        )
+    return factors.solve
 
 
 __all__ = ["FiniteElements", "Material", "Patch", "Probe", "library", "of_mesh", "read_mesh", "solver"]

@@ -117,7 +117,7 @@ def _check_market(file: str) -> None:
     count = kinds[head[2].lower()]
     try:
         size = [int(word) for word in rows[0]]
-        if len(size) != count or min(size) < 1:
+        if len(size) != count or min(size[:2]) < 1:
             raise ValueError
     except (ValueError, IndexError):
         raise ValueError("it says no size; write rows, columns and, of sparse ones, the number of entries") from None
@@ -279,7 +279,7 @@ def _listed(text: str, keywords: bool) -> dict[int, np.ndarray]:
             node, place = int(words[0]), np.array([float(word) for word in words[1:4]])
         except ValueError:
             raise ValueError(
-                f"line {number}: {line.strip():.40} is no node; give its number and three places"
+                f"line {number}: {line.strip():.40} is no node; give its number and three places, or # before a remark"
             ) from None
         if len(words) != 4 or node in found or not np.isfinite(place).all():
             raise ValueError(

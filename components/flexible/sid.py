@@ -16,6 +16,7 @@ import dataclasses
 import pathlib
 import re
 from collections.abc import Iterator, Mapping
+from typing import NamedTuple
 
 import numpy as np
 
@@ -358,15 +359,40 @@ def _followers(
     return found
 
 
-def from_flexibility(
-    body: Flexibility, nodes: Mapping[int, tuple[np.ndarray, ...]], names: tuple[str, ...] = ()
-) -> SID:
+class Place(NamedTuple):
+    """A place of a body that becomes a node."""
+
+    #: Place without deformation [3], displacement and small rotation by each shape [3, n].
+    place: np.ndarray
+    displacements: np.ndarray
+    rotations: np.ndarray
+    #: Of second order: q' seconds[a] q / 2 are displacements and rotations more [6, n, n].
+    seconds: np.ndarray | None = None
+    #: Stress without deformation [6], and by each shape [6, n], where it is known.
+    stress: tuple[np.ndarray, np.ndarray] | None = None
+
+    def node(self) -> Node:
+        """What a file says of it."""
+        place, u, turn, seconds, stress = self
+        none: tuple[np.ndarray | None, ...] = (None, None)
+        more, turns = none if seconds is None or not seconds.any() else np.split(seconds, 2)
+        parts = {
+            "origin": Expansion(place[:, None], u[:, None, :]),
+            "phi": Expansion(u, more),
+            "psi": Expansion(turn, turns),
+            "AP": Expansion(np.eye(3), _small_turns(turn)),
+        }
+        if stress is not None:
+            parts["sigma"] = Expansion(stress[0][:, None], stress[1][:, None, :])
+        return Node(parts)
+
+
+def from_flexibility(body: Flexibility, nodes: Mapping[int, Place], names: tuple[str, ...] = ()) -> SID:
     """What a SID file says of a body: all expansions to their first order.
 
     Args:
         body: the body.
-        nodes: by number, place [3], displacement and small rotation by each shape [3, n]; stress by each [6, n], where
-            it is known.
+        nodes: by number.
         names: of the shapes.
     """
     i, n = body.integrals, body.count
@@ -410,18 +436,7 @@ def from_flexibility(
         "Ke": Expansion(body.K),
         "De": Expansion(np.zeros((n, n)) if body.D is None else body.D),
     }
-    own = {
-        number: Node(
-            {
-                "origin": Expansion(place[:, None], u[:, None, :]),
-                "phi": Expansion(u),
-                "psi": Expansion(turn),
-                "AP": Expansion(np.eye(3), _small_turns(turn)),
-                **({"sigma": Expansion(np.zeros((6, 1)), stress[0][:, None, :])} if stress else {}),
-            }
-        )
-        for number, (place, u, turn, *stress) in nodes.items()
-    }
+    own = {number: place.node() for number, place in nodes.items()}
     names = names or tuple(f"Eigen Mode {k} : {f / 2 / np.pi:.6g} Hz" for k, f in enumerate(body.frequencies, 1))
     return SID(i.m, names, own, parts)
 
@@ -473,4 +488,4 @@ def load(file: str) -> SID:
     return read(pathlib.Path(file).read_text("utf-8", errors="replace"))
 
 
-__all__ = ["SID", "Expansion", "Node", "flexibility", "from_flexibility", "load", "read", "text"]
+__all__ = ["SID", "Expansion", "Node", "Place", "flexibility", "from_flexibility", "load", "read", "text"]

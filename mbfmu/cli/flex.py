@@ -46,13 +46,15 @@ def flex(
         typer.Option(metavar="E,NU,DENSITY", help="Material of a mesh in SI units: 2.1e11,0.3,7850 for steel."),
     ] = None,
     unit: Annotated[
-        float, typer.Option(metavar="M", min=1e-12, help="Length of the unit of a mesh: 0.001 of one in mm.")
-    ] = 1.0,
+        float | None, typer.Option(metavar="M", min=1e-12, help="Length of the unit of a mesh: 0.001 of one in mm.")
+    ] = None,
     stress_at: Annotated[
         str,
         typer.Option(metavar="PLACES", help="Places whose stress the file tells, in the unit of a mesh: '120 20 0'."),
     ] = "",
-    modes: Annotated[int, typer.Option(metavar="N", min=0, help="Number of modes beside deflections by loads.")] = 6,
+    modes: Annotated[
+        int | None, typer.Option(metavar="N", min=0, help="Number of modes beside deflections by loads; else 6.")
+    ] = None,
     highest: Annotated[float | None, typer.Option("--f-max", metavar="HZ", help="Modes above are left out.")] = None,
     output: Annotated[
         pathlib.Path | None, typer.Option("--output", "-o", metavar="FILE", help="SID file to write: .SID_FEM.")
@@ -64,10 +66,12 @@ def flex(
     names = ("massFile", "stiffnessFile", "nodeFile") if len(files) == 3 else ("meshFile" if mesh else "fileName",)
     if len(files) not in (1, 3):
         raise MbfmuError(
-            f"{' '.join(files)}: give a mesh, or mass matrix, stiffness matrix and nodes, or one SID file ({SID})"
+            f"{' '.join(files)}: give a mesh, or mass matrix, stiffness matrix and nodes, or one SID file (.SID_FEM)"
         )
     if output is not None and output.suffix.lower() != SID:
         raise MbfmuError(f"{output}: SID files end with .SID_FEM; name it {output.with_suffix('.SID_FEM')}")
+    if output is not None and not output.absolute().parent.is_dir():
+        raise MbfmuError(f"{output}: there is no folder {output.parent}; make it, or choose another")
     if mesh != (material is not None):
         raise MbfmuError(
             f"{files[0]}: a mesh needs --material E,NU,DENSITY, as in 2.1e11,0.3,7850 for steel, in Pa and kg/m3"
@@ -77,11 +81,9 @@ def flex(
     with printing.working("Reducing the body"):
         from mbfmu.modeling.registry import component_classes
 
-        given: dict[str, Any] = {"held": held, "attached": attach, "stressAt": stress_at, "nModes": modes}
-        if material is not None:
-            given |= {"meshUnit": unit, **_material(material)}
-        if highest is not None:
-            given["f_max"] = highest
+        given: dict[str, Any] = {"attached": attach, "stressAt": stress_at}
+        asked = {"held": held or None, "meshUnit": unit, "nModes": modes, "f_max": highest}
+        given |= {name: value for name, value in asked.items() if value is not None} | _material(material)
         body: Any = component_classes()["FlexibleBodies.ModalBody"](**dict(zip(names, files, strict=True)), **given)
         found = body.checks()
         if output is not None:
@@ -94,8 +96,10 @@ def flex(
         report.built(output)
 
 
-def _material(text: str) -> dict[str, float]:
-    """E, nu and density."""
+def _material(text: str | None) -> dict[str, float]:
+    """E, nu and density, where they are given."""
+    if text is None:
+        return {}
     try:
         E, nu, density = (float(word) for word in text.split(","))
     except ValueError:

@@ -210,8 +210,38 @@ def test_wrong_meshes_are_refused(
 
 
 def test_a_mesh_in_another_unit_is_asked_about(mesh: pathlib.Path) -> None:
-    with pytest.raises(ModelError, match=r"meshFile: its mass is .* kg; give meshUnit, .*0\.001 of"):
+    with pytest.warns(
+        UserWarning, match=r"meshFile: its mass is 6e-13 kg, its size 5e-05 x .* give meshUnit, .*0\.001 of"
+    ):
         bar(mesh, meshUnit=1e-4).reduction()
+    with pytest.warns(
+        UserWarning, match=r"meshFile: its mass is 6e\+08 kg, its size 500 x 40 x 30 m; .* give meshUnit"
+    ):
+        bar(mesh, meshUnit=1e3).reduction()
+    with pytest.raises(
+        ModelError, match=r"meshFile: its mass is 6e-12 kg, .*, 1e-08 kg/m3 in the box around it; .*density"
+    ):
+        bar(mesh, density=1e-8).reduction()
+    with pytest.warns(UserWarning, match=r"E = 50000 Pa: is that of a jelly, with 1000 kg/m3; .* 1e6 of each MPa"):
+        bar(mesh, E=5e4).reduction()
+
+
+def test_parts_of_a_mesh_that_nothing_joins_are_told(mesh: pathlib.Path, tmp_path: pathlib.Path) -> None:
+    """As those of an assembly from CAD are, where their faces touch and have nodes of their own."""
+    found = meshio.gmsh.read(mesh)
+    count, tetra = len(found.points), found.cells_dict["tetra"]
+    points = np.vstack([found.points, found.points + np.array((LENGTHS[0], 0, 0))])
+    sets = {"base": np.flatnonzero(points[:, 0] < 1e-9)}
+    meshio.abaqus.write(
+        tmp_path / "two.inp", meshio.Mesh(points, [("tetra", np.vstack([tetra, tetra + count]))], point_sets=sets)
+    )
+    with pytest.raises(ModelError, match=r"meshFile: falls into 2 parts .* around 0\.75, 0\.02, 0\.015 m is not held"):
+        bar(tmp_path / "two.inp", attached="").reduction()
+
+
+def test_a_mesh_that_is_not_held_has_its_surfaces_told(mesh: pathlib.Path) -> None:
+    with pytest.raises(ModelError, match=r"held = '': holds no rigid body; .*; it has base, tip"):
+        bar(mesh, held="").reduction()
 
 
 def test_tetrahedra_without_volume_are_refused(tmp_path: pathlib.Path) -> None:

@@ -165,9 +165,7 @@ def fmus(folder: pathlib.Path) -> dict[tuple[int, str], pathlib.Path]:
 
 @pytest.mark.slow
 def test_all_kinds_move_alike_in_both_versions_and_targets(fmus: Any, instance_of: Any) -> None:
-    rows = [
-        instance_of(fmus[one]).run(5e-3, 6, read=KINDS) for one in itertools.product((2, 3), ("native", "python"))
-    ]
+    rows = [instance_of(fmus[one]).run(5e-3, 6, read=KINDS) for one in itertools.product((2, 3), ("native", "python"))]
     for other in rows[1:]:
         np.testing.assert_array_equal(other, rows[0])
     assert np.ptp(rows[0], axis=0).min() > 1e-4

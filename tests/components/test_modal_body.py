@@ -125,7 +125,24 @@ def test_a_load_at_an_interface_bends_it_as_the_matrices_say(given: dict[str, An
     [
         ("symmetric", "stiffnessFile: is not symmetric"),
         ("positive", "massFile: is not positive"),
-        ("units", "are lengths in mm and masses in t"),
+        (
+            "units",
+            r"mass is 4.8e-09 kg, its size 0.6 x 0.1 x 0.08 m, 1e-06 kg/m3 .*; are lengths in mm and masses in t",
+        ),
+        (
+            "mm and t",
+            r"mass is 0.0048 kg, its size 600 x 100 x 80 m, 1e-09 kg/m3 .*; are lengths in mm and masses in t",
+        ),
+        ("negative", "stiffnessFile: is not positive, 72 of its 72 pivots are not, as -"),
+        ("indefinite", "massFile: is not positive, 1 of its 28 pivots are not, as -"),
+        ("exchanged", "massFile: .*, or are massFile and stiffnessFile exchanged"),
+        ("no number", "stiffnessFile: has entries that are no numbers"),
+        ("zeros", "stiffnessFile: has no entries but zeros"),
+        (
+            "parts",
+            "stiffnessFile: falls into 2 parts that nothing joins, of which one of 28 nodes around 5.3, 5.05, 5.04",
+        ),
+        ("hinged", r"stiffnessFile: is not positive, (its least eigenvalue is|\d+ of its|it is singular)"),
         ("size", "displacements for each node"),
         ("supported", "a rigid motion meets"),
         ("cut", "massFile = .* cannot be read"),
@@ -139,6 +156,31 @@ def test_wrong_matrices_are_refused(tmp_path: pathlib.Path, change: str, message
         mass = -mass
     elif change == "units":
         mass = mass * 1e-9
+    elif change == "mm and t":
+        mass, stiffness, places = mass * 1e-3, stiffness * 1e-3, places * 1e3
+    elif change == "negative":
+        stiffness = -stiffness
+    elif change == "indefinite":
+        along = mass[::3, ::3]
+        low, high = along[3, 7], np.sqrt(along[3, 3] * along[7, 7])
+        along[[3, 7], [7, 3]] = 3 * high - low
+        mass = np.kron(along, np.eye(3))
+    elif change == "exchanged":
+        mass, stiffness = stiffness, mass
+    elif change == "no number":
+        stiffness[3, 3] = np.nan
+    elif change == "zeros":
+        stiffness = 0 * stiffness
+    elif change == "parts":
+        mass, stiffness = scipy.linalg.block_diag(mass, mass), scipy.linalg.block_diag(stiffness, stiffness)
+        places = np.vstack([places, places + 5])
+    elif change == "hinged":  # two bars with one node in common
+        far = np.r_[0:3, 84:165]
+        joined = np.zeros((2, 165, 165))
+        for one, matrix in zip(joined, (mass, stiffness), strict=True):
+            one[:84, :84] = matrix
+            one[np.ix_(far, far)] += matrix
+        (mass, stiffness), places = joined, np.vstack([places, places[0] - (places[1:] - places[0])])
     elif change == "size":
         places = places[:-1]
     elif change == "supported":
@@ -157,6 +199,10 @@ def test_wrong_matrices_are_refused(tmp_path: pathlib.Path, change: str, message
         ({"held": "1 99"}, "there is no node 99"),
         ({"held": "1 5 9"}, "on one line"),
         ({"attached": "1 x"}, "give numbers"),
+        ({"attached": "25 26 25"}, "node 25 is named twice in '25 26 25'; name it once"),
+        ({"held": "1 2 3 2"}, "held: node 2 is named twice"),
+        ({"attached": "", "f_max": 1e-3}, "ask for modes, of which there are none up to f_max = 0.001 Hz"),
+        ({"E": 7e10}, "E: belongs to meshes, and massFile = .* has its own; leave it out"),
         ({"nModes": 500}, "the matrices hold"),
         ({"massFile": "absent.mtx"}, "cannot be read"),
     ],
@@ -164,6 +210,12 @@ def test_wrong_matrices_are_refused(tmp_path: pathlib.Path, change: str, message
 def test_wrong_nodes_are_refused(given: dict[str, Any], modifiers: dict[str, Any], message: str) -> None:
     with pytest.raises(ModelError, match=message):
         ModalBody(**given | modifiers).flexibility()
+
+
+@pytest.mark.parametrize(("nodes", "message"), [("25", "25 tells no rotation:"), ("25 26", "about its line")])
+def test_an_interface_that_cannot_turn_is_told(given: dict[str, Any], nodes: str, message: str) -> None:
+    with pytest.warns(UserWarning, match=message):
+        ModalBody(**given | {"attached": nodes}).flexibility()
 
 
 @pytest.mark.slow

@@ -41,8 +41,11 @@ def file(matrices: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> 
 def beam_file(folder: pathlib.Path, beam: Beam) -> str:
     """The SID file of a beam along x, whose end is node 1."""
     shapes = beam.shapes()
-    u, turn = shapes.displacements(1.0), shapes.rotations(1.0)
-    found = sid.from_flexibility(shapes.flexibility, {1: (np.array([shapes.L, 0, 0]), u, turn)})
+    u, turn, n = shapes.displacements(1.0), shapes.rotations(1.0), shapes.count
+    seconds = np.zeros((6, n, n))
+    seconds[0] = -shapes.bow(1.0)
+    end = sid.Place(np.array([shapes.L, 0, 0]), u, turn, seconds)
+    found = sid.from_flexibility(shapes.flexibility, {1: end})
     path = folder / "beam.SID_FEM"
     path.write_text(sid.text(found))
     return str(path)
@@ -219,6 +222,46 @@ def test_fortran_exponents_and_symmetric_matrices_are_read(file: pathlib.Path) -
 def test_wrong_parameters_are_refused(file: pathlib.Path, modifiers: dict[str, Any], message: str) -> None:
     with pytest.raises(ModelError, match=message):
         ModalBody(**{"fileName": str(file), **modifiers}).reduction()
+
+
+def test_a_file_is_written_again_as_it_was(tmp_path: pathlib.Path) -> None:
+    """With displacements of second order at its nodes, and stress without deformation."""
+    beam = Beam(**UNIT, nWidth=2, nHeight=1, nAxial=1, nTorsion=1)
+    found = sid.load(beam_file(tmp_path, beam))
+    n, still = found.count, np.array((1.0, 2, 3, 4, 5, 6))
+    stress = sid.Expansion(still[:, None], np.arange(6.0 * n).reshape(6, 1, n))
+    nodes = {12: sid.Node({**found.nodes[1].parts, "sigma": stress})}
+    one = tmp_path / "one.SID_FEM"
+    one.write_text(sid.text(sid.SID(found.mass, found.names, nodes, found.parts)))
+    given = {"fileName": str(one), "attached": "12", "stressAt": "12"}
+    assert main(["flex", str(one), "--attach", "12", "--stress-at", "12", "-o", str(tmp_path / "two.SID_FEM")]) == 0
+    first = ModalBody(**given).reduction()
+    again = ModalBody(fileName=str(tmp_path / "two.SID_FEM"), attached="1", stressAt="2").reduction()
+    for body in (first, again):
+        assert body.seconds is not None
+        assert body.seconds[0, 0] == pytest.approx(-beam.shapes().bow(1.0), abs=1e-12)
+        assert not body.seconds[0, 1:].any()
+        assert body.stress is not None
+        assert body.stress[0][0] == pytest.approx(still)
+        assert body.stress[1][0] == pytest.approx(np.arange(6.0 * n).reshape(6, n))
+    np.testing.assert_allclose(again.flexibility.integrals.N, first.flexibility.integrals.N, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--held", "1 2 3"], "held: belongs to meshes and matrices, and fileName = .* has its own; leave it out"),
+        (["--modes", "2"], "nModes: belongs to meshes and matrices"),
+        (["--unit", "0.001"], "meshUnit: belongs to meshes, and"),
+        (["-o", "nowhere/bar.SID_FEM"], "nowhere/bar.SID_FEM: there is no folder nowhere; make it"),
+        (["-o", "bar.sid"], "name it bar.SID_FEM"),
+    ],
+)
+def test_what_a_file_has_itself_is_not_asked_for(
+    file: pathlib.Path, options: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["flex", str(file), *options]) == 2
+    assert re.search(message, capsys.readouterr().err)
 
 
 def test_the_command_checks_a_body_and_writes_its_file(
