@@ -36,22 +36,29 @@ def body(given: dict[str, str]) -> list[float]:
     return list(ModalBody(**given, held=HELD, attached=ATTACHED).checks()["frequencies"])
 
 
-@pytest.mark.parametrize("columns", [3, 5])
-def test_matrices_of_abaqus(bar: Any, frequencies: list[float], tmp_path: pathlib.Path, columns: int) -> None:
-    """One side of the diagonal; with nodes named, they stand in another order than in the model."""
-    given = files(tmp_path, *bar)
+def abaqus(bar: Any, folder: pathlib.Path, columns: int) -> dict[str, str]:
+    """The bar's matrices as Abaqus writes them, as modifiers: one side of the diagonal.
+
+    With nodes named, in 5 columns, they stand in another order than in the model.
+    """
+    given = files(folder, *bar)
     for name, matrix in (("mass", bar[0]), ("stiffness", bar[1])):
         lines = []
         for i, j in np.argwhere(np.tril(matrix)).tolist()[:: -1 if columns == 5 else 1]:
             ends = (i // 3 + 1, i % 3 + 1, j // 3 + 1, j % 3 + 1) if columns == 5 else (i + 1, j + 1)
             lines.append((", " if columns == 5 else " ").join([*map(str, ends), f"{float(matrix[i, j])!r}"]))
-        (tmp_path / f"{name}.mtx").write_text("\n".join(lines))
+        (folder / f"{name}.mtx").write_text("\n".join(lines))
     if columns == 5:
         nodes = [f"{k + 1}, {x}, {y}, {z}" for k, (x, y, z) in enumerate(bar[2].tolist())][::-1]
         text = ["*Heading", "a bar", "** nodes", "*Node", *nodes, "*Element, type=C3D8", "1, 1, 2, 3, 4, 5, 6, 7, 8"]
-        given["nodeFile"] = str(tmp_path / "bar.inp")
+        given["nodeFile"] = str(folder / "bar.inp")
         pathlib.Path(given["nodeFile"]).write_text("\n".join(text))
-    assert body(given) == pytest.approx(frequencies, rel=1e-9)
+    return given
+
+
+@pytest.mark.parametrize("columns", [3, 5])
+def test_matrices_of_abaqus(bar: Any, frequencies: list[float], tmp_path: pathlib.Path, columns: int) -> None:
+    assert body(abaqus(bar, tmp_path, columns)) == pytest.approx(frequencies, rel=1e-9)
 
 
 def op2(file: pathlib.Path, matrices: dict[str, np.ndarray]) -> None:
@@ -80,15 +87,12 @@ def op2(file: pathlib.Path, matrices: dict[str, np.ndarray]) -> None:
     file.write_bytes(out + keys(0))
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("suffix", [".op2", ".op4", ".pch"])
-def test_matrices_of_nastran(bar: Any, frequencies: list[float], tmp_path: pathlib.Path, suffix: str) -> None:
-    pytest.importorskip("pyyeti", reason="no pyyeti: the extra mbfmu[nastran] has it")
+def nastran(bar: Any, folder: pathlib.Path, suffix: str) -> dict[str, str]:
+    """The bar's matrices MAAX and KAAX in one file of Nastran, as modifiers; of .pch with the nodes backwards."""
     bulk, pandas = extra("pyyeti.nastran.bulk", "a matrix"), pytest.importorskip("pandas")
-    assert str(np.array([3.96, 7.92])) == "[3.96 7.92]"  # which pyyeti would change
     mass, stiffness, places = bar
-    given = files(tmp_path, *bar)
-    file = tmp_path / f"bar{suffix}"
+    given = files(folder, *bar)
+    file = folder / f"bar{suffix}"
     if suffix == ".op2":
         op2(file, {"MAAX": mass, "KAAX": stiffness})
     elif suffix == ".op4":
@@ -103,11 +107,18 @@ def test_matrices_of_nastran(bar: Any, frequencies: list[float], tmp_path: pathl
             for name, one in (("MAAX", mass), ("KAAX", stiffness))
         }
         bulk.wtdmig(str(file), frames)
-        given["nodeFile"] = str(tmp_path / "bar.bdf")
+        given["nodeFile"] = str(folder / "bar.bdf")
         with pathlib.Path(given["nodeFile"]).open("w") as stream:
             bulk.wtgrids(stream, np.arange(1, 29), xyz=places)
-    for name, matrix in (("massFile", "MAAX"), ("stiffnessFile", "kaax")):
-        given[name] = f"{file}:{matrix}"
+    return given | {"massFile": f"{file}:MAAX", "stiffnessFile": f"{file}:kaax"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("suffix", [".op2", ".op4", ".pch"])
+def test_matrices_of_nastran(bar: Any, frequencies: list[float], tmp_path: pathlib.Path, suffix: str) -> None:
+    pytest.importorskip("pyyeti", reason="no pyyeti: the extra mbfmu[nastran] has it")
+    given, file = nastran(bar, tmp_path, suffix), tmp_path / f"bar{suffix}"
+    assert str(np.array([3.96, 7.92])) == "[3.96 7.92]"  # which pyyeti would change
     assert body(given) == pytest.approx(frequencies, rel=1e-6)
     with pytest.raises(ModelError, match=rf"it has the matrices .*MAAX.*; name one, as in .*bar{suffix}:"):
         body(given | {"massFile": str(file)})
@@ -216,24 +227,30 @@ def cells(bar: Any) -> np.ndarray:
     return np.array([[number[i + x, y, z] for z in (0, 1) for x, y in square] for i in range(6)])
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("suffix", [".inp", ".bdf"])
-def test_the_surface_of_a_model_is_drawn(bar: Any, tmp_path: pathlib.Path, suffix: str) -> None:
-    """Closed, seen from outside, by nodes that move as those of the matrices do."""
-    given = files(tmp_path, *bar)
-    model = tmp_path / f"bar{suffix}"
+def model_of(bar: Any, model: pathlib.Path) -> pathlib.Path:
+    """The bar's nodes and bricks as a model of Abaqus or Nastran."""
+    suffix = model.suffix
     if suffix == ".inp":
         nodes = [f"{k}, {x}, {y}, {z}" for k, (x, y, z) in enumerate(bar[2].tolist(), 1)]
         bricks_of = [", ".join(map(str, (k, *one))) for k, one in enumerate(cells(bar).tolist(), 1)]
         model.write_text("\n".join(["*Node", *nodes, "*Element, type=C3D8", *bricks_of, ""]))
     else:
-        pytest.importorskip("pyyeti", reason="no pyyeti: the extra mbfmu[nastran] has it")
         nodes = [f"GRID,{k},,{x},{y},{z}" for k, (x, y, z) in enumerate(bar[2].tolist(), 1)]
         bricks_of = [
             f"CHEXA,{k},1,{','.join(map(str, one[:6]))},+\n+,{one[6]},{one[7]}"
             for k, one in enumerate(cells(bar).tolist(), 1)
         ]
         model.write_text("\n".join([*nodes, *bricks_of, "ENDDATA", ""]))
+    return model
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("suffix", [".inp", ".bdf"])
+def test_the_surface_of_a_model_is_drawn(bar: Any, tmp_path: pathlib.Path, suffix: str) -> None:
+    """Closed, seen from outside, by nodes that move as those of the matrices do."""
+    if suffix == ".bdf":
+        pytest.importorskip("pyyeti", reason="no pyyeti: the extra mbfmu[nastran] has it")
+    given, model = files(tmp_path, *bar), model_of(bar, tmp_path / f"bar{suffix}")
     made = ModalBody(**given | {"nodeFile": str(model)}, held=HELD, attached=ATTACHED, nModes=2)
     outline, (_, _, places) = made.reduction().outline, bar
     assert outline is not None
