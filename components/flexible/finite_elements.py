@@ -199,7 +199,8 @@ def of_mesh(file: str, material: Material, scale: float) -> FiniteElements:
     where[used] = np.arange(len(used))
     mesh_type = {"tetra": skfem.MeshTet1, "tetra10": skfem.MeshTet2}[kinds[0]]
     points, cells = found.points[used] * scale, where[corners]
-    mesh = mesh_type(np.ascontiguousarray(points.T), np.ascontiguousarray(cells.T), validate=False)
+    with library(file):
+        mesh = mesh_type(np.ascontiguousarray(points.T), np.ascontiguousarray(cells.T), validate=False)
     if not (np.abs(points) < FAR).all():  # nor NaN
         raise ValueError("it has points that are nowhere; it is damaged, so write or copy it again")
     size = np.ptp(points, axis=0).max()

@@ -76,9 +76,7 @@ def _text(file: str, name: str, what: str) -> Matrix:
     with pathlib.Path(file).open(encoding="utf-8", errors="replace") as stream:
         first = stream.read(len(MATRIX_MARKET))
     if first == MATRIX_MARKET:
-        _check_market(file)
-        with library(file):
-            return Matrix(scipy.sparse.csc_matrix(scipy.io.mmread(file, spmatrix=False)))
+        return Matrix(_market(file))
     rows = np.loadtxt(file, delimiter="," if "," in pathlib.Path(file).read_text("utf-8") else None, ndmin=2)
     if rows.shape[1] == 3:  # row, column, value, counted from 1
         return Matrix(_both(rows[:, :2].astype(int) - 1, rows[:, 2]))
@@ -99,40 +97,70 @@ def _text(file: str, name: str, what: str) -> Matrix:
     return Matrix(_both(where.reshape(-1, 2), rows[:, 4], len(dofs)), dofs)
 
 
-def _check_market(file: str) -> None:
-    """Look whether a Matrix Market file is whole: SciPy's reader runs beyond the end of a line that is cut short.
+def _market(file: str) -> Any:
+    """The matrix of a Matrix Market file; SciPy's reader ends the process where one is cut short or changed.
 
     Raises:
-        ValueError: it has other entries than it says.
+        ValueError: it is none, or has other entries than it says.
     """
     with pathlib.Path(file).open(encoding="utf-8", errors="replace") as stream:
-        head, *rows = [
-            words for k, line in enumerate(stream) if (words := line.split()) and (k == 0 or words[0][0] != "%")
-        ]
-    kinds = {"coordinate": 3, "array": 2}
-    if len(head) != 5 or head[2].lower() not in kinds or head[3].lower() not in ("real", "integer"):
+        head, sizes = stream.readline().lower().split(), []
+        for line in stream:
+            if line.strip() and line[0] != "%":
+                sizes = line.split()
+                break
+        body = stream.read()
+    known = ("coordinate", "array"), ("real", "integer"), ("general", "symmetric")
+    if len(head) != 5 or any(word not in words for word, words in zip(head[2:], known, strict=True)):
         raise ValueError(
-            f"{' '.join(head):.60} is no head of a matrix; write '{MATRIX_MARKET} matrix coordinate real general'"
+            f"{' '.join(head):.60} is no head of a matrix; write '{MATRIX_MARKET} matrix coordinate real general', or "
+            "symmetric"
         )
-    count = kinds[head[2].lower()]
+    sparse, general = head[2] == "coordinate", head[4] == "general"
+    width = 3 if sparse else 1
     try:
-        size = [int(word) for word in rows[0]]
-        if len(size) != count or min(size[:2]) < 1:
+        rows, columns, *count = (int(word) for word in sizes)
+        if len(count) != (1 if sparse else 0) or min(rows, columns) < 1:
             raise ValueError
-    except (ValueError, IndexError):
+    except ValueError:
         raise ValueError("it says no size; write rows, columns and, of sparse ones, the number of entries") from None
-    if count == 3:
-        wanted, width = size[2], 3
+    wanted = count[0] if sparse else rows * columns if general else rows * (rows + 1) // 2
+    table = _table(body, wanted, width)
+    if sparse:
+        places = table[:, :2] - 1
+        inside = ((places >= 0) & (places < (rows, columns)) & (places == np.round(places))).all(axis=1)
+        if not inside.all():
+            i, j = places[~inside][0] + 1
+            raise ValueError(f"it has an entry at {i:g}, {j:g}, and {rows} x {columns} entries; write or copy it again")
+    elif general:
+        places = np.indices((columns, rows)).reshape(2, -1)[::-1].T
+    else:  # by columns, from the diagonal on
+        places = np.array(np.triu_indices(rows)[::-1]).T
+    matrix = scipy.sparse.coo_matrix((table[:, -1], places.astype(int).T), (rows, columns)).tocsc()
+    return matrix if general else _both(places.astype(int), table[:, -1], rows)
+
+
+def _table(body: str, wanted: int, width: int) -> np.ndarray:
+    """So many rows of numbers, without lines of remarks.
+
+    Raises:
+        ValueError: there are others.
+    """
+    lines = [line for line in body.splitlines() if line.strip() and line.lstrip()[0] != "%"]
+    try:
+        table = np.loadtxt(lines, ndmin=2) if lines else np.zeros((0, width))
+    except ValueError as error:
+        table, told = np.zeros((0, 0)), str(error)
     else:
-        n = size[0]
-        wanted, width = (size[0] * size[1] if head[4].lower() == "general" else n * (n + 1) // 2), 1
-    if len(rows) - 1 != wanted or any(len(words) != width for words in rows[1:]):
-        wrong = next((" ".join(words) for words in rows[1:] if len(words) != width), "")
-        raise ValueError(
-            f"it says {wanted} entries and has {len(rows) - 1}"
-            + (f", one of which is {wrong!r:.40}" if wrong else "")
-            + "; it was cut short or changed, so write or copy it again"
-        )
+        told = ""
+    if len(lines) == wanted and table.shape == (wanted, width):
+        return np.asarray(table)
+    wrong = next((line for line in lines if len(line.split()) != width), "")
+    raise ValueError(
+        f"it says {wanted} entries and has {len(lines)}"
+        + (f", one of which is {wrong.strip()!r:.40}" if wrong else f", {told:.80}" if told else "")
+        + "; it was cut short or changed, so write or copy it again"
+    )
 
 
 def _both(places: np.ndarray, values: np.ndarray, size: int | None = None) -> Any:

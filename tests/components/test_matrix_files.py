@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy
 from test_modal_body import ATTACHED, HELD, bricks, files
 
 from mbfmu.components import ModalBody
@@ -286,3 +287,20 @@ def test_faces_that_elements_share_are_inside() -> None:
     for cells_of, volume in ((whole, 1 + 1 / 3 + 1 / 2), (collapsed, 1.5)):
         a, b, c = places[skin(places, cells_of)].swapaxes(0, 1)
         assert np.einsum("ki,ki->k", a, np.cross(b, c)).sum() / 6 == pytest.approx(volume, rel=1e-12)
+
+
+@pytest.mark.parametrize("symmetry", ["general", "symmetric"])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_matrix_market_is_read_as_scipy_writes_it(tmp_path: pathlib.Path, symmetry: str, sparse: bool) -> None:
+    random = np.random.default_rng(0)
+    matrix = random.normal(size=(5, 5)) * (random.random((5, 5)) < 0.5)
+    if symmetry == "symmetric":
+        matrix = matrix + matrix.T
+    file = tmp_path / "one.mtx"
+    scipy.io.mmwrite(
+        file, scipy.sparse.coo_matrix(matrix) if sparse else matrix, comment="one\n two", symmetry=symmetry
+    )
+    assert symmetry in file.read_text()
+    found = matrix_files.read_matrix(str(file), "mass")
+    assert found.dofs is None
+    assert found.values.toarray() == pytest.approx(matrix, rel=1e-15)
