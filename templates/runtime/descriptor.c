@@ -128,6 +128,8 @@ static int read_sizes(Reader *s)
         || (double)niterations(model) * niterations(model) > MOST_ENTRIES || nsystem(model) < nw(model)
         || (nsystem(model) > nw(model) && !is_sparse(model)) || (is_sparse(model) && is_explicit(model))
         || (projects_along_forces(model) && !is_sparse(model))
+        || (double)nresponse(model) != (npoints(model) > 0 ? (double)nw(model) * nw(model) : 0)
+        || (npoints(model) == 0 && nsliding(model) > 0) || nresponse(model) > MOST_ENTRIES
         || (njacobian(model) > 0 && (double)njacobian(model) != (double)nl(model) * nv(model))
         || (double)nsystem(model) * nsystem(model) > MOST_ENTRIES || nparts(model) > nequations(model)
         || npart_unknowns(model) > nunknowns(model) || (double)nimplicit(model) * nimplicit(model) > MOST_ENTRIES)
@@ -190,6 +192,20 @@ static int are_parts(Reader *s)
     return good;
 }
 
+/* Have points their rows along surfaces, three of each, and their modes? */
+static int are_points(const Reader *s)
+{
+    enum { MODES = 1, MODES_OF_RUBBING = 5 };
+    const int *sliding = s->tables->point_sliding, *modes = s->tables->point_modes;
+    int good = 1;
+    for (int i = 0; i < npoints(s->model); ++i) {
+        int rubs = sliding[i] >= 0;
+        good &= !rubs || (sliding[i] >= npoints(s->model) && sliding[i] <= nstruck(s->model) - 3);
+        good &= modes[i] + (rubs ? MODES_OF_RUBBING : MODES) <= nheld(s->model);
+    }
+    return good;
+}
+
 static int check_tables(Reader *s)
 {
     const Tables *tables = s->tables;
@@ -209,6 +225,7 @@ static int check_tables(Reader *s)
         && !are_blocks(tables->iteration_starts, niteration_blocks(s->model), tables->iteration_nominals,
                        niterations(s->model)))
         return refuse_to_read(s, "the iteration variables are damaged");
+    if (!are_points(s)) return refuse_to_read(s, "the points of contact are damaged");
     if (!are_parts(s)) return refuse_to_read(s, "the parts of initialisation are damaged");
     if (!(fixed_step_length(s->model) >= 0) || !(default_tolerance(s->model) > 0))
         return refuse_to_read(s, "the experiment is damaged");

@@ -74,6 +74,8 @@ typedef struct {
     unsigned kept;                  /* results of the preparation that stay */
     unsigned begin, work;           /* number of the first double of scratch, and how many there are */
     unsigned depth;                 /* how many with those of the tapes that it calls */
+    unsigned nesting;               /* how many calls are within each other */
+    double operations;              /* instructions with those of all its calls */
     unsigned narguments, nresults;  /* of a tape that others call: numbers that it takes and gives */
     int guard;                      /* of such a one: the argument without which all results are 0, or -1 */
     const double *constants;

@@ -27,6 +27,12 @@
 
 enum { MOST_OPERANDS = 7 };
 
+/* Instructions, constants or places of a tape; calls within each other, each of which takes from the stack. */
+enum { ENOUGH = 1 << 28, MOST_NESTED = 64 };
+
+/* Instructions of a tape with those of all its calls: what takes longer takes for ever. */
+#define MOST_OPERATIONS 1e9
+
 #define NOT_YET UINT_MAX            /* a place that there will be */
 
 /* Operands of each operation that stands in runs. */
@@ -266,7 +272,7 @@ static int read_nodes(Schedule *plan, Bytes *bytes, const Shape *shape)
             if (!make_room_to_pass(plan, (int)plan->called[number].narguments)) return 0;
             for (unsigned k = 0; k < plan->called[number].narguments; ++k) {
                 int operand = next_operand(bytes, nodes, i);
-                if (operand < 0) return 0;
+                if (operand < 0 || nodes[operand].operation == TAPE_CALL) return 0;
                 plan->passed[plan->npassed++] = operand;
                 node->early &= nodes[operand].early;
             }
@@ -610,36 +616,56 @@ static int make_room(Schedule *plan, size_t n)
         && plan->first_user && plan->run && plan->kept;
 }
 
-/* What is known only when all instructions are: how many places of scratch there may be at most, and who uses what. */
-static int make_room_for_places(Schedule *plan, const Shape *shape)
+/* How many places of scratch there may be at most. */
+static size_t most_places(const Schedule *plan, const Shape *shape)
 {
     size_t places = (size_t)plan->n + shape->nconstants + (shape->is_called ? shape->arguments[0] : 0) + 1;
     for (int i = 0; i < plan->n; ++i)
         if (plan->nodes[i].operation == TAPE_CALL) places += plan->called[plan->nodes[i].operand[1]].nresults;
+    return places;
+}
+
+/* What is known only when all instructions are: places of scratch, and who uses what. */
+static int make_room_for_places(Schedule *plan, size_t places)
+{
     plan->taken = calloc(places, 1);
     plan->users = malloc((2 * (size_t)plan->n + (size_t)plan->npassed + 1) * sizeof(int));
     return plan->taken && plan->users;
 }
 
-/* Scratch of the tapes that it calls. */
-static unsigned deepest(const Schedule *plan)
+/* Is each of n results there, once? */
+static int gives_all(const Ports *outputs, unsigned n)
 {
-    unsigned most = 0;
+    if ((unsigned)outputs->n != n) return 0;
+    for (unsigned i = 0; i < n; ++i)
+        if (outputs->ports[i].element != i) return 0;
+    return 1;
+}
+
+/* What its calls ask for: scratch behind its own, and how many of them are within each other. Returns what is wrong. */
+static const char *add_calls(const Schedule *plan, Tape *tape)
+{
+    unsigned deepest = 0;
+    tape->operations = plan->n;
     for (int i = 0; i < plan->n; ++i) {
-        const Node *node = plan->nodes + i;
-        if (node->operation == TAPE_CALL && plan->called[node->operand[1]].depth > most)
-            most = plan->called[node->operand[1]].depth;
+        if (plan->nodes[i].operation != TAPE_CALL) continue;
+        const Tape *called = plan->called + plan->nodes[i].operand[1];
+        if (called->depth > deepest) deepest = called->depth;
+        if (called->nesting >= tape->nesting) tape->nesting = called->nesting + 1;
+        tape->operations += called->operations;
     }
-    return most;
+    tape->depth = tape->work + deepest;
+    if (tape->nesting > MOST_NESTED) return "functions call each other too deeply";
+    if (tape->operations > MOST_OPERATIONS || tape->depth > ENOUGH) return "a function is too long";
+    return NULL;
 }
 
 INTERNAL const char *tape_load(Model *model, Tape *tape, const unsigned char *plain, size_t size, size_t n,
                                const double *constants, const Shape *shape)
 {
-    enum { ENOUGH = 1 << 28 };
     Schedule plan;
     Bytes bytes = {plain, plain + size};
-    size_t length;
+    size_t length, places;
     unsigned *code;
     const char *wrong = NULL;
     memset(&plan, 0, sizeof plan);
@@ -656,7 +682,12 @@ INTERNAL const char *tape_load(Model *model, Tape *tape, const unsigned char *pl
         wrong = "the instructions of a function are damaged";
         goto finish;
     }
-    if (!make_room_for_places(&plan, shape)) {
+    places = most_places(&plan, shape);
+    if (places > ENOUGH) {
+        wrong = "a function is too long";
+        goto finish;
+    }
+    if (!make_room_for_places(&plan, places)) {
         wrong = "no memory";
         goto finish;
     }
@@ -665,6 +696,10 @@ INTERNAL const char *tape_load(Model *model, Tape *tape, const unsigned char *pl
     leave_out_unused(&plan);
     sort_ports(&plan.inputs);
     sort_ports(&plan.outputs);
+    if (shape->is_called && !gives_all(&plan.outputs, shape->results[0])) {
+        wrong = "the instructions of a function are damaged";
+        goto finish;
+    }
     code = model_allocate(model, length * sizeof *code);
     if (!code) {
         wrong = "no memory";
@@ -685,7 +720,7 @@ INTERNAL const char *tape_load(Model *model, Tape *tape, const unsigned char *pl
     tape->kept = (unsigned)plan.nkept;
     tape->begin = plan.begin;
     tape->work = plan.places;
-    tape->depth = plan.places + deepest(&plan);
+    wrong = add_calls(&plan, tape);
 finish:
     free_schedule(&plan);
     return wrong;

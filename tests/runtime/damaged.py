@@ -14,6 +14,9 @@ from mbfmu.runtime.variables import ScalarVariable
 
 HEADER, CHECKSUM = 24, range(16, 24)
 
+#: Arguments and results of a tape that others call.
+MOST = 1 << 20
+
 #: Sizes that are choices, or say only how much room results are given: some other values of theirs are as good.
 OPEN_SIZES = {
     "solver", "time_switching", "crossings_need_w", "delayed_need_w", "iterations_need_w",
@@ -42,6 +45,9 @@ class Part:
     constants: int = 0
     arguments: tuple[int, ...] = ()
     results: tuple[int, ...] = ()
+    #: Numbers of arguments and results of the tapes that it may call; is it one that others call?
+    called: tuple[tuple[int, int], ...] = ()
+    is_called: bool = False
 
 
 class Layout:
@@ -68,18 +74,43 @@ class Layout:
                 bounds = tuple(eval(bound, {}, known) for bound in table.bounds)
                 width = 8 if table.kind == "double" else 4
                 self._add(Part(name, table.kind, 0, width * len(tables[name]), bounds))
-        self._add(Part("called", "int", 0, 4))  # no tape calls another one here: any other number is refused
+        self._add(Part("called", "called", 0, 4))
+        called: list[tuple[int, int]] = []
+        for _ in range(self._ints(1)[0]):
+            self._add(Part("called", "head", 0, 16))
+            n, m, *_ = self._ints(4)
+            self._add_tape("called", (n,), (m,), tuple(called), is_called=True)
+            called.append((n, m))
         for name in contract.FUNCTIONS:
-            self._add(Part(name, "counts", 0, 16))
-            there, constants, count, size = struct.unpack_from("<4i", data, self.parts[-1].begin)
-            if there:
-                function = functions[name]
+            function = functions.get(name)
+            shape: tuple[tuple[int, ...], ...] = ((), ())
+            if function is not None:
                 arguments = tuple(function.nnz_in(i) for i in range(function.n_in()))
-                results = tuple(function.nnz_out(i) for i in range(function.n_out()))
-                self._add(Part(name, "double", 0, 8 * constants))
-                self._add(Part(name, "tape", 0, size, (0, 0), count, constants, arguments, results))
+                shape = arguments, tuple(function.nnz_out(i) for i in range(function.n_out()))
+            self._add_tape(name, *shape, tuple(called))
         assert self.parts[-1].end == len(data)
         self._begins = [part.begin for part in self.parts]
+
+    def _ints(self, n: int) -> tuple[int, ...]:
+        """The last part as so many integers."""
+        last = next(part for part in reversed(self.parts) if part.kind != "padding")
+        return struct.unpack_from(f"<{n}i", self.data, last.begin)
+
+    def _add_tape(
+        self,
+        name: str,
+        arguments: tuple[int, ...],
+        results: tuple[int, ...],
+        called: tuple[tuple[int, int], ...],
+        is_called: bool = False,
+    ) -> None:
+        self._add(Part(name, "counts", 0, 16, is_called=is_called))
+        there, constants, count, size = self._ints(4)
+        if there:
+            self._add(Part(name, "double", 0, 8 * constants))
+            self._add(
+                Part(name, "tape", 0, size, (0, 0), count, constants, arguments, results, called, is_called=is_called)
+            )
 
     def _add(self, part: Part, aligned: bool = True) -> None:
         begin = self.parts[-1].end
@@ -103,6 +134,14 @@ class Layout:
         changed[place - part.begin] ^= flip
         if part.kind == "header":
             return place in CHECKSUM
+        if part.kind == "called":  # all that follows would be something else
+            return False
+        if part.kind == "head":
+            n, m, guard, rest = struct.unpack("<4i", changed)
+            is_in_range = 1 <= n <= MOST and 1 <= m <= MOST and -1 <= guard < n and -1 <= rest <= MOST
+            return None if is_in_range else False  # what has other numbers of arguments is read as another tape
+        if part.kind == "counts" and part.is_called:
+            return False
         if part.kind == "counts":  # no function, or one without instructions, is as good as the other
             return struct.unpack("<4i", changed) in ((0, 0, 0, 0), (1, 0, 0, 0))
         if part.kind == "size" and part.name not in OPEN_SIZES:
@@ -135,30 +174,52 @@ def _are_names(data: bytes, count: int) -> bool:
 
 def _is_tape(data: bytes, part: Part) -> bool:
     numbers = _numbers(data)
-    outputs = []
+    made: list[tuple[str, int]] = []  # operations, and of calls, and their results, which tape they call
+    given = set()
+
+    def operand(i: int, wanted: str = "") -> int | None:
+        """Place of an operand, where it is one."""
+        distance = next(numbers)
+        if not 1 <= distance <= i or made[i - distance][0] == "OUTPUT":
+            return None
+        return i - distance if (made[i - distance][0] == "CALL") == (wanted == "CALL") else None
+
+    names = [*contract.OPERATIONS, "CALL", "RESULT"]
     try:
         for i in range(part.count):
             code = next(numbers)
-            name = list(contract.OPERATIONS)[code] if code < len(contract.OPERATIONS) else "ASSIGN"
-            outputs.append(name == "OUTPUT")
+            name, which = names[code] if code < len(names) else "ASSIGN", 0
             if name == "ASSIGN":
                 return False
             if name == "CONST":
                 if next(numbers) >= part.constants:
                     return False
-                continue
-            if name != "INPUT":
-                for _ in range(1 + (name in TWO_OPERANDS)):
-                    distance = next(numbers)
-                    if not 1 <= distance <= i or outputs[i - distance]:
-                        return False
+            elif name == "CALL":
+                which = next(numbers)
+                if which >= len(part.called) or any(operand(i) is None for _ in range(part.called[which][0])):
+                    return False
+            elif name == "RESULT":
+                call = operand(i, "CALL")
+                if call is None or next(numbers) >= part.called[made[call][1]][1]:
+                    return False
+                which = made[call][1]
+                if any(kind != "RESULT" for kind, _ in made[call + 1 :]):
+                    return False
+            elif name != "INPUT" and any(operand(i) is None for _ in range(1 + (name in TWO_OPERANDS))):
+                return False
             if name in ("INPUT", "OUTPUT"):
                 lengths = part.arguments if name == "INPUT" else part.results
                 vector, element = next(numbers), next(numbers)
                 if vector >= len(lengths) or element >= lengths[vector]:
                     return False
+                given |= {element} if name == "OUTPUT" else set()
+            made.append((name, which))
     except StopIteration:
         return False
+    if part.is_called:
+        outputs = sum(name == "OUTPUT" for name, _ in made)
+        if outputs != part.results[0] or len(given) != outputs:
+            return False
     return next(numbers, None) is None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import pathlib
 import shutil
@@ -9,10 +10,16 @@ import subprocess
 import sys
 
 import pytest
-from hand_made_models import everything, iterated, oscillator, pendulum_beside_a_place, stiff_drive
+from hand_made_models import called_spring, everything, iterated, oscillator, pendulum_beside_a_place, stiff_drive
 from hosts import FMUS, model_and_variables
 from sanitized import BUDGET, SANITIZERS, NoSanitizer, Sources
 
+from mbfmu.components import World
+from mbfmu.components.contact import Plane, RigidContact, Sphere
+from mbfmu.components.joints import Planar
+from mbfmu.components.parts import Body
+from mbfmu.dynamics.system import System
+from mbfmu.modeling import Assembly, Start
 from mbfmu.runtime import build
 from mbfmu.runtime.compilers import find_compiler
 from mbfmu.runtime.references import value_references
@@ -95,11 +102,36 @@ def test_random_calls_of_a_mechanism_have_no_undefined_behaviour(tmp_path, kind,
     assert run.returncode == 0
 
 
+@functools.cache
+def thrown_ball():
+    """A ball that meets the ground, and rubs on it."""
+    model = Assembly()
+    model.world, model.ground, model.ball = World(n=(0, 0, -1)), Plane(), Sphere(radius=0.1)
+    model.slide = Planar(n=(0, 1, 0), n_x=(1, 0, 0), s_y=Start(-0.1001, fixed=True), v_x=Start(1.0, fixed=True))
+    model.body = Body(m=1.0, r_CM=(0, 0, 0), I_11=0.004, I_22=0.004, I_33=0.004)
+    model.connect(model.world.frame_b, model.ground.frame_a)
+    model.connect(model.world.frame_b, model.slide.frame_a)
+    model.connect(model.slide.frame_b, model.body.frame_a)
+    model.connect(model.body.frame_a, model.ball.frame_a)
+    model.contact = RigidContact(geometry_a="ball", geometry_b="ground", e=0.5, mu_k=0.3)
+    system = System.of(model)
+    return system.equations, system.variables
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("model", "flags", "stride"),
-    [(everything, (), 7), (everything, SANITIZERS, 211), (iterated, (), 7), (pendulum_beside_a_place, (), 7)],
-    ids=["plain", "sanitized", "iterated", "parts"],
+    [
+        (everything, (), 7),
+        (everything, SANITIZERS, 211),
+        (iterated, (), 7),
+        (pendulum_beside_a_place, (), 7),
+        (called_spring, (), 3),
+        (called_spring, SANITIZERS, 17),
+        (thrown_ball, (), 31),
+        (thrown_ball, SANITIZERS, 401),
+    ],
+    ids=["plain", "sanitized", "iterated", "parts", "calls", "sanitized calls", "points", "sanitized points"],
 )
 def test_damaged_descriptors_are_refused_or_run(tmp_path, model, flags, stride):
     """Every byte is flipped in turn by sanitized.py; here some are, and the checksum mended.

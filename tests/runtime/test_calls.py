@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import math
 
@@ -17,6 +18,7 @@ from mbfmu.runtime.compilers import find_compiler
 from mbfmu.runtime.contract import FUNCTIONS
 from mbfmu.runtime.descriptor import functions_of
 from mbfmu.runtime.enclosures import Enclosed
+from mbfmu.runtime.library import RuntimeLibraryError
 from mbfmu.runtime.run import evaluate, model_of
 
 NEEDS_COMPILER = pytest.mark.skipif(find_compiler() is None, reason="no C compiler")
@@ -151,3 +153,19 @@ def test_functions_of_a_model_know_their_calls():
     equations, variables = model(True)
     found = {name for name, one in functions_of(equations, variables).items() if has_calls(one)}
     assert found == {"variables", "exposed_tangent"}
+
+
+@pytest.mark.parametrize(
+    ("levels", "twice", "message"),
+    [(63, False, None), (64, False, "functions call each other too deeply"), (40, True, "a function is too long")],
+)
+def test_calls_within_each_other_come_to_an_end(levels, twice, message):
+    """A descriptor that would fill the stack, or be worked through for ever, is refused where it is read."""
+    made = function("level0", lambda x: [x + 1], 1)
+    for k in range(levels):
+        made = function(f"level{k + 1}", lambda x, of=made: [of(x) + of(2 * x) if twice else of(x)], 1)
+    d = Draft("nested", inputs=[0.3])
+    equations = d.equations(A=ca.SX(0, 0), b=ca.SX(0, 1), guess=ca.SX(0, 1), y=made(d.u))
+    refused = contextlib.nullcontext() if message is None else pytest.raises(RuntimeLibraryError, match=message)
+    with refused:
+        model_of(*model_and_variables(lambda: (equations, (variable("y", "y", 0),))))
