@@ -146,7 +146,15 @@ class Plane(Geometry):
 
     n = Parameter(t.Axis, (0, 0, 1), "Normal that points out of the solid, resolved in frame_a", shape=3)
     e = Final(t.Axis, lambda self: normalize(self.n), "Unit vector along n", shape=3)
-    length = Parameter(t.Length, 1.0, "Length and width of the square that is drawn", animation=True)
+    length = Parameter(t.Length, 1.0, "Length of the rectangle that is drawn", animation=True)
+    width = Parameter(t.Length, lambda self: self.length, "Width of the rectangle that is drawn", animation=True)
+    lengthDirection = Parameter(
+        t.Axis,
+        lambda self: (1, 0, 0) if abs(float(self.e[0])) < 0.9 else (0, 1, 0),
+        "Direction along which its length is drawn, as near as the plane allows, resolved in frame_a",
+        shape=3,
+        animation=True,
+    )
     color = Parameter(t.Color, GROUND_COLOR, "Color of shape", shape=3, animation=True)
 
     is_round = True
@@ -163,17 +171,16 @@ class Plane(Geometry):
 
     def visualize(self: Any) -> None:
         thickness = self.length / 100
-        across = (1, 0, 0) if abs(float(self.e[0])) < 0.9 else (0, 1, 0)
         self.draw_shape(
             "plane",
             "box",
             self.frame_a,
             r_shape=[self.r[i] - self.e[i] * thickness for i in range(3)],
             lengthDirection=self.e,
-            widthDirection=across,
+            widthDirection=self.lengthDirection,
             length=thickness,
             width=self.length,
-            height=self.length,
+            height=self.width,
             color=self.color,
         )
 

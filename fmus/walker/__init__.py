@@ -35,7 +35,7 @@ class Walker(Assembly):
         down = (math.cos(SLOPE), 0, -math.sin(SLOPE))
         up = (math.sin(SLOPE), 0, math.cos(SLOPE))
         reach, above = 2.2, FOOT + LENGTH * math.cos(HALF)
-        self.slope = Plane(n=up, r=(reach * down[0], 0, reach * down[2]), length=6.0)
+        self.slope = Plane(n=up, r=(reach * down[0], 0, reach * down[2]), length=6.0, width=1.0)
         self.axle = FixedTranslation(r=tuple(above * x for x in up), animation=False)
         self.along = Prismatic(n=down, animation=False, s=Start(0.0, fixed=True), v=Start(BEGIN * above, fixed=True))
         self.across = Prismatic(

@@ -73,29 +73,50 @@ def values(expression) -> np.ndarray:
     return np.array(ca.DM(ca.evalf(ca.SX(expression)))).squeeze()
 
 
-@pytest.mark.parametrize("name", ["cylinder", "box", "ellipsoid"])
-def test_what_touches_is_seen_where_it_is(name: str) -> None:
-    """The middle of a shape that is drawn from its end lies at r."""
-    middle = (0.4, 0.1, -0.2)
+def seen_alone(solid: Component, key: str) -> np.ndarray:
+    """Numbers of what one geometry draws when it stands in the world."""
 
     class Shown(Assembly):
         def __init__(self) -> None:
             self.world = World(animateWorld=False, animateGravity=False)
-            self.solid = SHAPES[name][0]()
-            self.solid.modify(r=middle)
+            self.solid = solid
             self.connect(self.world.frame_b, self.solid.frame_a)
 
     system = System.of(Shown(), scene=True)
     (shape,) = (shape for shape in system.scene.shapes if shape.ident.startswith("solid."))
     result = simulate(system, 1e-3, interval=1e-3, outputs=list(system.scene.variables) or None)
+    return np.array([result[q][0] if isinstance(q, str) else q for q in shape.quantities[key]])
+
+
+@pytest.mark.parametrize("name", ["cylinder", "box", "ellipsoid"])
+def test_what_touches_is_seen_where_it_is(name: str) -> None:
+    """The middle of a shape that is drawn from its end lies at r."""
+    middle = (0.4, 0.1, -0.2)
 
     def numbers(key: str) -> np.ndarray:
-        return np.array([result[q][0] if isinstance(q, str) else q for q in shape.quantities[key]])
+        solid = SHAPES[name][0]()
+        solid.modify(r=middle)
+        return seen_alone(solid, key)
 
     along = numbers("lengthDirection") / np.linalg.norm(numbers("lengthDirection"))
     seen = numbers("r") + numbers("T").reshape(3, 3).T @ (numbers("r_shape") + along * numbers("length") / 2)
     np.testing.assert_allclose(seen, middle, atol=1e-12)
     assert numbers("length") == pytest.approx(L)
+
+
+@pytest.mark.parametrize(
+    ("given", "sizes", "along"),
+    [
+        ({}, (0.02, 2, 2), (1, 0, 0)),
+        ({"n": (3, 0, 0)}, (0.02, 2, 2), (0, 1, 0)),
+        ({"width": 0.5}, (0.02, 2, 0.5), (1, 0, 0)),
+        ({"width": 0.5, "lengthDirection": (0, 1, 0)}, (0.02, 2, 0.5), (0, 1, 0)),
+    ],
+)
+def test_a_plane_is_seen_as_a_rectangle(given, sizes, along) -> None:
+    for key, number in zip(("length", "width", "height"), sizes, strict=True):  # of the box: along n, then across
+        assert seen_alone(Plane(length=2.0, **given), key) == pytest.approx(number)
+    assert seen_alone(Plane(length=2.0, **given), "widthDirection") == pytest.approx(along)
 
 
 def found(a: Component, b: Component, middles, rotations) -> list[pairs.Point]:
