@@ -11,7 +11,10 @@ import itertools
 import math
 from collections.abc import Iterable
 
+from mbfmu.frozen import quickly_made
 
+
+@quickly_made
 @dataclasses.dataclass(frozen=True, slots=True)
 class Array:
     """A variable with a shape, or a derivative of one."""
@@ -52,6 +55,7 @@ class Array:
         return [range(1, size + 1) for size in self.shape]
 
 
+@quickly_made
 @dataclasses.dataclass(frozen=True, slots=True)
 class Element:
     """One scalar of an array."""

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import itertools
+import operator
 from collections.abc import Callable, Iterable
 from typing import Any
 
 import casadi as ca
 import numpy as np
+
+#: What SWIG's wrappers look for behind an expression, by comparing the names of its types: that takes as long as ten
+#: hashes of symbols. They take it as it is.
+_pointer: Callable[[ca.SX], Any] = operator.attrgetter("this")
+_NOTHING = ca.SX(0, 1)
 
 
 def column(value: Any) -> ca.SX:
@@ -35,18 +41,42 @@ def _is_matrix(value: Any) -> bool:
 
 def elements(column: ca.SX) -> list[ca.SX]:
     """The scalars of a column (or of the columns of a matrix)."""
-    scalars: Any = column.elements()  # far quicker than vertsplit; its stub is wrong about the type
+    scalars: Any = ca.SX.elements(_pointer(column))  # far quicker than vertsplit; its stub is wrong about the type
     return list(scalars)
 
 
+def shape(matrix: ca.SX) -> tuple[int, int]:
+    """Rows and columns."""
+    pointer = _pointer(matrix)
+    return ca.SX.size1(pointer), ca.SX.size2(pointer)
+
+
+def symbols_in(expression: ca.SX) -> list[ca.SX]:
+    """The scalar symbols that an expression knows."""
+    found: list[ca.SX] = ca.symvar(_pointer(expression))
+    return found
+
+
+def called(function: ca.Function, values: Iterable[ca.SX]) -> list[ca.SX]:
+    """Results of a function of expressions, written out."""
+    found: list[ca.SX] = function.call(list(map(_pointer, values)), True)
+    return found
+
+
+def hash_of(symbol: ca.SX) -> int:
+    """What a scalar is known by in sets and mappings."""
+    found: int = ca.SX.element_hash(_pointer(symbol))
+    return found
+
+
 def hashes(symbols: Iterable[ca.SX]) -> list[int]:
-    """What scalar symbols are known by in sets and mappings."""
-    return [symbol.element_hash() for symbol in symbols]
+    """The same of several."""
+    return list(map(ca.SX.element_hash, map(_pointer, symbols)))
 
 
 def stacked(columns: Iterable[ca.SX]) -> ca.SX:
     """Columns (or the columns of matrices) one under the other."""
-    return ca.veccat(ca.SX(0, 1), *columns)
+    return ca.veccat(*map(_pointer, [_NOTHING, *columns]))
 
 
 def slope(column: ca.SX, unknowns: ca.SX) -> ca.SX:
@@ -63,7 +93,13 @@ def slope(column: ca.SX, unknowns: ca.SX) -> ca.SX:
 
 def plus(one: ca.SX, other: ca.SX) -> ca.SX:
     """The sum of two expressions; `+` looks for numbers and MX among them first, which takes five times as long."""
-    found: ca.SX = ca.SX.binary(ca.OP_ADD, one, other)
+    found: ca.SX = ca.SX.binary(ca.OP_ADD, _pointer(one), _pointer(other))
+    return found
+
+
+def product(one: ca.SX, other: ca.SX) -> ca.SX:
+    """The product of two matrices."""
+    found: ca.SX = ca.mtimes(_pointer(one), _pointer(other))
     return found
 
 
@@ -88,8 +124,7 @@ class Written:
 
     def __call__(self, *values: ca.SX) -> ca.SX:
         """Its value."""
-        found: ca.SX = self._function.call(values, True)[0]
-        return found
+        return called(self._function, values)[0]
 
 
 def which_depend(column: ca.SX, on: ca.SX) -> list[int]:

@@ -84,6 +84,8 @@ VOCABULARY = frozenset(
 )
 
 
+#: What a model says of a variable's start, where it says nothing.
+_NOT_GIVEN = Start()
 #: What mbfmu itself asks of components, and users do not.
 _INNER = frozenset(
     {
@@ -798,7 +800,7 @@ class Component:
         """(start value or None, fixed, state selection) of a variable, modifiers over what the class declares."""
         declaration = self.declarations[name]
         assert isinstance(declaration, Variable)
-        given: Start = self._values.get(name, Start())
+        given: Start = self._values.get(name, _NOT_GIVEN)
         value = given.value if given.value is not None else self._of_start(name, declaration.start)
         return value, self.is_fixed(name), self._of_start(name, declaration.state_select)
 
@@ -806,7 +808,7 @@ class Component:
         """Does a variable begin with its start value; one answer, or one per element."""
         declaration = self.declarations[name]
         assert isinstance(declaration, Variable)
-        given: Start = self._values.get(name, Start())
+        given: Start = self._values.get(name, _NOT_GIVEN)
         return given.fixed if given.fixed is not None else self._of_start(name, declaration.fixed)
 
     def _of_start(self, name: str, declared: Any) -> Any:

@@ -566,7 +566,7 @@ class Signal(Port):
     def shown(self, system: Connections, path: str) -> Iterator[Shown]:
         """Its value."""
         component = system.component(path)
-        value = Formula.combined(ca.vertcat, *(system.signal(path, self.name, i) for i in range(self.size(component))))
+        value = Formula.stacked([system.signal(path, self.name, i) for i in range(self.size(component))])
         yield self.name, self.type, self.doc, self.shape(component), value
 
 

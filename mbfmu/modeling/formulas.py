@@ -8,8 +8,12 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, ClassVar
+
+import casadi as ca
+
+from mbfmu.frozen import quickly_made
 
 
 class Quantity:
@@ -50,7 +54,8 @@ def _itself(value: Any) -> Any:
     return value
 
 
-@dataclasses.dataclass(frozen=True)
+@quickly_made
+@dataclasses.dataclass(frozen=True, slots=True)
 class Formula:
     """The quantities that a value needs, and what makes it of theirs."""
 
@@ -81,6 +86,11 @@ class Formula:
             )
 
         return cls(needs, make)
+
+    @classmethod
+    def stacked(cls, parts: Sequence[Formula]) -> Formula:
+        """Scalars as a column."""
+        return parts[0] if len(parts) == 1 else cls.combined(ca.vertcat, *parts)
 
     def value(self, known: Mapping[Quantity, Any]) -> Any:
         """Its value, with known values of what it needs."""

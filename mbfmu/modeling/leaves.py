@@ -16,6 +16,7 @@ import casadi as ca
 
 from mbfmu.errors import ModelError
 from mbfmu.frames import cross, skew
+from mbfmu.frozen import quickly_made
 from mbfmu.modeling.formulas import Formula
 from mbfmu.modeling.names import joined
 
@@ -107,7 +108,8 @@ class Target:
     """Base of what equations assign."""
 
 
-@dataclasses.dataclass(frozen=True)
+@quickly_made
+@dataclasses.dataclass(frozen=True, slots=True)
 class Value(Target):
     """A declared variable or an output signal."""
 
@@ -127,7 +129,8 @@ class AngularVelocityOf(Target):
         return f"{self.name}.w"
 
 
-@dataclasses.dataclass(frozen=True)
+@quickly_made
+@dataclasses.dataclass(frozen=True, slots=True)
 class Load(Target):
     """A flow through a connector: force, torque, heat flow."""
 
@@ -149,7 +152,8 @@ class Prescribed(Target):
         return f"{self.connector}.{self.name}"
 
 
-@dataclasses.dataclass(frozen=True)
+@quickly_made
+@dataclasses.dataclass(frozen=True, slots=True)
 class Effort(Target):
     """A generalised force along a coordinate or speed of the component."""
 
@@ -312,7 +316,7 @@ class Input(_WithOrder):
         return dataclasses.replace(self, order=self.order + 1)
 
     def formula(self, system: Quantities, path: str) -> Formula:
-        return Formula.combined(ca.vertcat, *(system.signal(path, self.name, i, self.order) for i in range(self.size)))
+        return Formula.stacked([system.signal(path, self.name, i, self.order) for i in range(self.size)])
 
 
 @dataclasses.dataclass(frozen=True)

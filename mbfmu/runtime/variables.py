@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from typing import Literal
 
 from mbfmu.arrays import Element
+from mbfmu.frozen import quickly_made
 
 Store = Literal["time", "x", "u", "P", "w", "y", "constant", "indicator", "residual", "configuration"]
 
@@ -39,7 +40,8 @@ class DeclaredType:
     nominal: float | None = None
 
 
-@dataclasses.dataclass(frozen=True)
+@quickly_made
+@dataclasses.dataclass(frozen=True, slots=True)
 class ScalarVariable:
     """One scalar of the interface, with FMI 2.0's own attribute names (FMI 2.0.4, section 2.2.7).
 

@@ -15,7 +15,7 @@ from typing import Any, cast
 import casadi as ca
 import numpy as np
 
-from mbfmu.dynamics.columns import elements, hashes, stacked
+from mbfmu.dynamics.columns import called, elements, hashes, shape, stacked, symbols_in
 from mbfmu.frames import Orientation
 from mbfmu.modeling.component import Component
 from mbfmu.modeling.declarations import Parameter
@@ -77,12 +77,12 @@ class _Form:
                     return None
                 continue
             symbol = component.plain_symbol(name)
-            if symbol.shape != (value.T if isinstance(value, Orientation) else value).shape:
+            if shape(symbol) != shape(value.T if isinstance(value, Orientation) else value):
                 return None
             symbols.append(symbol)
         if not self.names:
             return {}
-        results = iter(self.function.call(symbols))
+        results = iter(called(self.function, symbols))
         return {
             name: Orientation(next(results), next(results)) if is_orientation else next(results)
             for name, is_orientation in zip(self.names, self.are_orientations, strict=True)
@@ -131,7 +131,7 @@ def _is_local(reader: _Reader, result: Any) -> bool:
     if not vars(reader)["_knows_parameters_only"] or not all(isinstance(part, ca.SX) for part in _parts(result)):
         return False
     read = stacked(_symbols(vars(reader)["_values"]))
-    return set(hashes(ca.symvar(stacked(_parts(result))))) <= set(hashes(elements(read)))
+    return set(hashes(symbols_in(stacked(_parts(result))))) <= set(hashes(elements(read)))
 
 
 def _parts(result: Any) -> list[Any]:

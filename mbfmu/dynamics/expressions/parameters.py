@@ -17,7 +17,7 @@ import casadi as ca
 import numpy as np
 
 from mbfmu.arrays import scalars_of
-from mbfmu.dynamics.columns import column, elements, hashes, stacked, which_depend
+from mbfmu.dynamics.columns import column, elements, hash_of, hashes, stacked, symbols_in, which_depend
 from mbfmu.dynamics.expressions.bindings import Bindings
 from mbfmu.dynamics.reading.equation_context import Behaviour
 from mbfmu.errors import ModelError
@@ -98,10 +98,10 @@ class Parameters:
         """
 
         def foreign(values: Iterable[ca.SX]) -> list[ca.SX]:
-            present = ca.symvar(_column(values))
-            return [s for s in present if s.element_hash() not in self._known]
+            present = symbols_in(_column(values))
+            return [s for s in present if hash_of(s) not in self._known]
 
-        made = [value for value in values if value.element_hash() not in self._known]
+        made = [value for value in values if hash_of(value) not in self._known]
         if foreign(made):
             i, symbol = next((i, found[0]) for i, value in enumerate(values) if (found := foreign([value])))
             raise ModelError(
@@ -120,7 +120,7 @@ class Parameters:
             if behaviour.component is not behaviour.speaker:  # which has been looked at
                 continue
             for symbol in behaviour.symbols:
-                found = symbol.element_hash()
+                found = hash_of(symbol)
                 if found not in known and found not in behaviour.leaf_of:
                     component = behaviour.component
                     raise ModelError(
@@ -164,7 +164,7 @@ class Parameters:
 
     def source(self, symbol: ca.SX) -> ca.SX:
         """What the scalar symbol of a parameter stands for: itself, another parameter's symbol, or a constant."""
-        alias = self.aliases.get(symbol.element_hash())
+        alias = self.aliases.get(hash_of(symbol))
         return symbol if alias is None else alias[1]
 
     @functools.cached_property
@@ -175,17 +175,17 @@ class Parameters:
     @functools.cached_property
     def all(self) -> ca.SX:
         """P = [p; d] as symbols."""
-        return ca.vertcat(ca.SX(0, 1), *self.symbols, *self.derived)
+        return stacked([*self.symbols, *self.derived])
 
     @functools.cached_property
     def independent(self) -> ca.SX:
         """p as symbols."""
-        return ca.vertcat(ca.SX(0, 1), *self.symbols)
+        return stacked(self.symbols)
 
     @functools.cached_property
     def derive(self) -> ca.Function:
         """`derived(p)`."""
-        return ca.Function("derived", [self.independent], [ca.densify(ca.vertcat(ca.SX(0, 1), *self.expressions))])
+        return ca.Function("derived", [self.independent], [ca.densify(stacked(self.expressions))])
 
     @functools.cached_property
     def _sources(self) -> Mapping[int, int | float]:
@@ -232,11 +232,11 @@ class Parameters:
 
     @functools.cached_property
     def _place(self) -> Mapping[int, int]:
-        return {s.element_hash(): i for i, s in enumerate([*self.symbols, *self.derived])}
+        return {key: i for i, key in enumerate(hashes([*self.symbols, *self.derived]))}
 
     def place(self, symbol: ca.SX) -> int | None:
         """Index in P of a scalar symbol, None for anything else."""
-        return self._place.get(symbol.element_hash())
+        return self._place.get(hash_of(symbol))
 
     def number_of(self, symbol: ca.SX) -> int | None:
         """Index in p of a scalar symbol, None for what is no entry of p."""
@@ -313,7 +313,7 @@ class _Places:
     def _bind(self, symbol: ca.SX, given: ca.SX) -> None:
         """Give a scalar symbol the place of what the class computes for it: a constant is no setting."""
         if given.is_constant() or given.is_symbolic():
-            self._aliases[symbol.element_hash()] = (symbol, given)
+            self._aliases[hash_of(symbol)] = (symbol, given)
         else:
             self.derived.append(symbol)
             self.expressions.append(given)
@@ -323,17 +323,17 @@ class _Places:
         found = dict(self._aliases)
         for key, (symbol, given) in found.items():
             passed = [key]
-            while given.is_symbolic() and given.element_hash() in found:
-                if given.element_hash() in passed:
+            while (following := hash_of(given)) in found:
+                if following in passed:
                     raise _circle(self.labels.get(k, str(symbol)) for k in passed)
-                passed.append(given.element_hash())
-                given = found[given.element_hash()][1]
+                passed.append(following)
+                given = found[following][1]
             found[key] = (symbol, given)
         return found
 
 
 def _resolve(aliases: Mapping[int, tuple[ca.SX, ca.SX]], expressions: list[ca.SX]) -> list[ca.SX]:
-    present = (symbol.element_hash() for symbol in ca.symvar(ca.veccat(*expressions))) if expressions else ()
+    present = hashes(symbols_in(stacked(expressions)))
     found = [aliases[key] for key in present if key in aliases]
     if not found:
         return expressions
@@ -368,4 +368,4 @@ def _in_terms_of_p(derived: list[ca.SX], expressions: list[ca.SX], labels: Mappi
 
 
 def _column(scalars: Iterable[ca.SX]) -> ca.SX:
-    return ca.vertcat(ca.SX(0, 1), *scalars)
+    return stacked(scalars)

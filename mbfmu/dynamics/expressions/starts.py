@@ -61,7 +61,7 @@ class Starts:
         unknowns = values.unknowns
         groups = (unknowns.q, unknowns.v, unknowns.z, unknowns.a, unknowns.multipliers, unknowns.held)
         iterated = set(hashes(elements(values.iterated)))
-        known = {e.element_hash() for group in groups for symbol in group.values() for e in elements(symbol)} | iterated
+        known = {key for group in groups for symbol in group.values() for key in hashes(elements(symbol))} | iterated
         found: list[StartValue] = []
         owner: dict[int, StartValue] = {}
         conditions: list[StartValue] = []
@@ -121,7 +121,7 @@ def _declared(values: Values, known: Collection[int]) -> Iterable[StartValue]:
                 continue  # the other choice of coordinates holds the start
             fixed, given = component.is_fixed(name), component.is_given(name)
             scalars = elements(values.variable(path, name))
-            if not (given or np.any(fixed) or any(scalar.element_hash() in known for scalar in scalars)):
+            if not (given or np.any(fixed) or any(key in known for key in hashes(scalars))):
                 continue  # its start value, if it has one, has no effect
             value, _, select = component.start(name)
             if value is None and not np.any(fixed):

@@ -17,7 +17,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from mbfmu.dynamics.columns import column, elements, hashes, stacked
+from mbfmu.dynamics.columns import called, column, elements, hash_of, hashes, shape, stacked, symbols_in
 from mbfmu.dynamics.reading.events import Clauses, Events, HeldValue, Impact, Reset, is_straight
 from mbfmu.errors import ModelError
 from mbfmu.frames import Orientation
@@ -97,7 +97,7 @@ class LocalNames:
 
     def leaves_in(self, expression: ca.SX) -> list[tuple[Leaf, int, ca.SX]]:
         """Leaf, index and symbol of every leaf element that an expression contains; parameters are none."""
-        keys = (symbol.element_hash() for symbol in ca.symvar(expression))
+        keys = hashes(symbols_in(expression))
         return [self.leaf_of[key] for key in keys if key in self.leaf_of]
 
     def leaf_alone(self, expression: ca.SX) -> Leaf | None:
@@ -105,7 +105,7 @@ class LocalNames:
         if not expression.is_dense():
             return None
         scalars = elements(expression)
-        found = self.leaf_of.get(scalars[0].element_hash()) if scalars else None
+        found = self.leaf_of.get(hash_of(scalars[0])) if scalars else None
         if found is None:
             return None
         symbol = self.leaves[found[0]]
@@ -142,12 +142,12 @@ class Said:
     @functools.cached_property
     def _function(self) -> tuple[ca.Function, tuple[str, ...], ca.SX]:
         """They as a function of leaves, parameters and symbols that the component sees around it; these two."""
-        names, symbols = self.names, ca.symvar(self.column)
+        names, symbols = self.names, symbols_in(self.column)
         parameter_of = {key: name for name, symbol in names.parameters.items() for key in hashes(elements(symbol))}
-        parameters = tuple(dict.fromkeys(parameter_of[key] for key in hashes(symbols) if key in parameter_of))
-        around = stacked(
-            s for s in symbols if not (s.element_hash() in names.leaf_of or s.element_hash() in parameter_of)
-        )
+        keys = hashes(symbols)
+        parameters = tuple(dict.fromkeys(parameter_of[key] for key in keys if key in parameter_of))
+        known = names.leaf_of.keys() | parameter_of.keys()
+        around = stacked(symbol for symbol, key in zip(symbols, keys, strict=True) if key not in known)
         arguments = [*(names.leaves[leaf] for leaf in self.leaves), *(names.parameters[name] for name in parameters)]
         free, expressions = around, self.expressions
         if not arguments:  # called with its own symbols, a function gives its own expressions
@@ -158,8 +158,7 @@ class Said:
     def value(self, leaves: Sequence[ca.SX], own: Mapping[str, ca.SX]) -> list[ca.SX]:
         """They with values of the leaves, and a component's own symbols for its parameters."""
         function, parameters, around = self._function
-        found: list[ca.SX] = function.call([*leaves, *(own[name] for name in parameters), around], True)
-        return found
+        return called(function, [*leaves, *(own[name] for name in parameters), around])
 
     def of(self, own: Mapping[str, ca.SX]) -> Said:
         """They with a component's own symbols for its parameters: expressions that no other component has."""
@@ -237,7 +236,7 @@ class Behaviour(LocalNames):
     def said_as(self, expressions: Iterable[ca.SX]) -> Said:
         """The same of expressions that are there."""
         given = list(expressions)
-        return self.said(tuple((e.shape, e.nnz(), *hashes(elements(e))) for e in given), lambda: given)
+        return self.said(tuple((shape(e), e.nnz(), *hashes(elements(e))) for e in given), lambda: given)
 
     def target(self, target: Target, order: int = 0) -> Said:
         """What is assigned to a target, or a time derivative of it."""
@@ -276,7 +275,7 @@ class Behaviour(LocalNames):
         rows += [part for reset in self.resets for part in (reset.active, reset.value)]
         rows += [part for impact in self.impacts for part in impact.parts]
         rows += [*self.moving, *self.energies.values()]
-        return list(ca.symvar(ca.veccat(ca.SX(0, 1), *rows)))
+        return symbols_in(stacked(rows))
 
     @property
     def moving(self) -> list[ca.SX]:
@@ -308,7 +307,7 @@ class Asked:
         if declaration.structural:
             self.values[name] = value
         else:
-            self.shapes[name] = component.plain_symbol(name).shape
+            self.shapes[name] = shape(component.plain_symbol(name))
         return value
 
     def attribute(self, component: Component, name: str) -> Any:
@@ -320,7 +319,7 @@ class Asked:
         """True where another component would answer the same."""
         return (
             all(_are_equal(component.value(name), value) for name, value in self.values.items())
-            and all(component.plain_symbol(name).shape == shape for name, shape in self.shapes.items())
+            and all(shape(component.plain_symbol(name)) == known for name, known in self.shapes.items())
             and all(
                 name in vars(component) and _are_equal(vars(component)[name], value)
                 for name, value in self.attributes.items()
@@ -576,7 +575,7 @@ class Notes(LocalNames):
         rows += [row for c in self.constraints for row in (c.position, c.velocity, c.acceleration) if row is not None]
         rows += [expression for expression, _ in (*self.initial, *self.checks)]
         rows += [part for delay in self.delays for part in (delay.signal, delay.time, delay.most)]
-        return ca.veccat(ca.SX(0, 1), *rows, *self.energies.values())
+        return stacked([*rows, *self.energies.values()])
 
     def _network(self) -> dict[int, NetworkVariable]:
         """Relations of networks with their variables: those that are declared, or flows that keep them, as loads."""
@@ -603,7 +602,7 @@ class Notes(LocalNames):
         return found
 
     def _is_of_network(self, expression: ca.SX) -> bool:
-        hashes = (symbol.element_hash() for symbol in ca.symvar(expression))
+        hashes = (hash_of(symbol) for symbol in symbols_in(expression))
         found = (self.leaf_of[element][0] for element in hashes if element in self.leaf_of)
         return any(isinstance(leaf, Potential | NetworkVariable) for leaf in found)
 

@@ -12,7 +12,7 @@ import casadi as ca
 import numpy as np
 
 from mbfmu.arrays import Array, Element, derivative_name, scalars_of
-from mbfmu.dynamics.columns import elements, pattern, stacked, which_depend
+from mbfmu.dynamics.columns import elements, hashes, pattern, stacked, which_depend
 from mbfmu.dynamics.expressions.formulation import Formulation
 from mbfmu.dynamics.expressions.starts import StartValue
 from mbfmu.dynamics.expressions.values import Values
@@ -127,11 +127,11 @@ class Places:
         known: list[tuple[Store, ca.SX]] = [("time", vectors.t), ("x", vectors.x), ("u", formulation.values.inputs.u)]
         known += [("w", accelerations.w), ("P", vectors.P)]
         for store, column in known:
-            found |= {e.element_hash(): (store, i) for i, e in enumerate(elements(column))}
+            found |= {key: (store, i) for i, key in enumerate(hashes(elements(column)))}
         outputs: list[ca.SX] = []
         places: list[Place | float] = []
-        for scalar in [*scalars, *elements(rates)]:
-            key = scalar.element_hash()
+        scalars += elements(rates)
+        for scalar, key in zip(scalars, hashes(scalars), strict=True):
             place = found.get(key)
             if place is None and scalar.is_constant():
                 places.append(float(scalar))

@@ -34,7 +34,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from mbfmu.dynamics.columns import elements, hashes, stacked
+from mbfmu.dynamics.columns import called, elements, hash_of, hashes, stacked, symbols_in
 from mbfmu.dynamics.expressions.values import Values
 from mbfmu.dynamics.solving.cut_tree import RELATIVE, CutTree, NotLocal, wrench_at_parent
 from mbfmu.dynamics.solving.linking import Linker, Place, Step, Work
@@ -194,7 +194,7 @@ class _Recursion:
 
     def _refuse(self, *expressions: ca.SX) -> None:
         """Accelerations and wrenches must not be left in maps."""
-        if not self.cut.unsolved.isdisjoint(hashes(ca.symvar(ca.veccat(*expressions)))):
+        if not self.cut.unsolved.isdisjoint(hashes(symbols_in(stacked(expressions)))):
             raise NotLocal
 
     def _grouped(self) -> list[_Group]:
@@ -231,7 +231,7 @@ class _Recursion:
         named += [symbol for key in group.keys for symbol in elements(self.unknowns.a[key])]
         group.symbols = hashes(named)
         known = set(group.symbols)
-        others = [symbol for symbol in ca.symvar(ca.veccat(*given)) if symbol.element_hash() not in known]
+        others = [symbol for symbol in symbols_in(stacked(given)) if hash_of(symbol) not in known]
         group.symbols += hashes(others)
         key = (
             tuple((edge.parent == GROUND, group.nodes.index(edge.parent), edge.reversed) for edge in group.edges),
@@ -250,7 +250,7 @@ class _Recursion:
         if self._names.numel() < len(symbols):
             self._names = ca.SX.sym("s", 2 * len(symbols))
         names = self._names[: len(symbols)]
-        renamed = ca.Function("form", [ca.vertcat(ca.SX(0, 1), *symbols)], expressions).call([names])
+        renamed = called(ca.Function("form", [stacked(symbols)], expressions), [names])
         return ca.Function("form", [names], renamed).serialize()
 
     def _expressions(self, groups: list[_Group]) -> dict[_Group, list[ca.SX]]:
@@ -337,7 +337,7 @@ class _Recursion:
         return X, S, c
 
     def _accelerations_of(self, keys: list[Coordinate]) -> ca.SX:
-        return ca.vertcat(ca.SX(0, 1), *(self.unknowns.a[key] for key in keys))
+        return stacked(self.unknowns.a[key] for key in keys)
 
     def _inertia(self, node: int, loads: list[ca.SX], keys: list[Coordinate]) -> tuple[ca.SX, ca.SX, ca.SX]:
         """(I, N, p) of loads at a node, for its acceleration resolved in its own frame, and speeds of its component."""
@@ -381,7 +381,7 @@ class _Recursion:
         if handed is not None:
             (I, p), places = _placed(list(handed), f"inertia {group.edges[0].path}", keep=False)  # noqa: E741
             symbols = [symbol for symbol, _ in places]
-            kind.passed = ca.Function("passed", [ca.vertcat(ca.SX(0, 1), *symbols)], [I, p])
+            kind.passed = ca.Function("passed", [stacked(symbols)], [I, p])
             kind.passing, kind.passed_form = hashes(symbols), self._form(symbols, [I, p])
             results += places
         kind.inward = kind.step(results)
@@ -584,7 +584,7 @@ class _Recursion:
         for edge in reversed(kind.first.edges):
             for quantities in (_LINEAR, _ANGULAR):  # a reversed edge's r_0 and v_0 need its own child's T and w
                 wanted_here = [expression for _, expression in self._wanted(edge, quantities, needed)]
-                needed.update(hashes(ca.symvar(stacked(wanted_here))))
+                needed.update(hashes(symbols_in(stacked(wanted_here))))
         symbols: list[ca.SX] = []
         expressions: list[ca.SX] = []
 
@@ -607,9 +607,9 @@ class _Recursion:
         wanted = []
         for what in quantities:
             places = elements(self.cut.motion[(edge.child, what)])
-            if any(p.element_hash() in needed for p in places):
+            if not needed.isdisjoint(hashes(places)):
                 expressions = elements(self.resolve([self.values(self.values.structure.supported(edge, what))])[0])
-                wanted += [(p, e) for p, e in zip(places, expressions, strict=True) if p.element_hash() in needed]
+                wanted += [(p, e) for p, e in zip(places, expressions, strict=True) if hash_of(p) in needed]
         return wanted
 
     def _acceleration(self, kind: _Kind, ports: tuple[int, ...]) -> Step:
@@ -649,11 +649,11 @@ def _placed(matrices: list[ca.SX], name: str, keep: bool = True) -> tuple[list[c
             if value.is_constant() or (keep and value.is_symbolic()):
                 kept.append(value)
                 continue
-            key = value.element_hash()
+            key = hash_of(value)
             if key not in places:
                 places[key] = (ca.SX.sym(f"{name} {len(places)}"), value)
             kept.append(places[key][0])
-        replaced.append(ca.SX(matrix.sparsity(), ca.vertcat(ca.SX(0, 1), *kept)))
+        replaced.append(ca.SX(matrix.sparsity(), stacked(kept)))
     return replaced, list(places.values())
 
 
@@ -699,7 +699,7 @@ def _same(one: ca.SX, other: ca.SX, turn: ca.SX | None = None) -> bool:
         return True
     both = ca.veccat(ca.densify(one), ca.densify(other))
     symbols = ca.symvar(both)
-    function = ca.Function("same", [ca.vertcat(ca.SX(0, 1), *symbols)], [both])
+    function = ca.Function("same", [stacked(symbols)], [both])
     random = np.random.default_rng(0)
     for _ in range(2):
         point = random.uniform(0.2, 1.7, len(symbols))

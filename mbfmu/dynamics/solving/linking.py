@@ -12,7 +12,7 @@ from typing import Any
 
 import casadi as ca
 
-from mbfmu.dynamics.columns import hashes
+from mbfmu.dynamics.columns import hashes, stacked, symbols_in
 
 #: Vectors of up to so many elements are handed to a leaf function whole.
 PASSED_WHOLE = 40
@@ -24,8 +24,8 @@ class Work:
     """Expressions of a kind that are evaluated for each of its groups."""
 
     def __init__(self, expressions: Sequence[ca.SX]) -> None:
-        self.column = ca.vertcat(ca.SX(0, 1), *expressions)
-        self.symbols = ca.symvar(self.column)
+        self.column = stacked(expressions)
+        self.symbols = symbols_in(self.column)
         self.hashes = hashes(self.symbols)
         #: Leaf functions, by where the values of the symbols are.
         self.leaves: dict[Hashable, ca.Function] = {}

@@ -31,6 +31,7 @@ from mbfmu.dynamics.structure.scalar_graph import RelationKey, ScalarNode
 from mbfmu.dynamics.structure.structure import Structure
 from mbfmu.dynamics.structure.surplus import Surplus, matching
 from mbfmu.errors import ModelError
+from mbfmu.frozen import quickly_made
 from mbfmu.modeling import leaves
 from mbfmu.modeling.connectors import Signal
 from mbfmu.modeling.declarations import Variable
@@ -38,7 +39,8 @@ from mbfmu.modeling.formulas import Formula, Quantity, reached
 from mbfmu.modeling.names import joined
 
 
-@dataclasses.dataclass(frozen=True)
+@quickly_made
+@dataclasses.dataclass(frozen=True, slots=True)
 class Block:
     """Quantities that are made together: a single one, or several that need each other."""
 

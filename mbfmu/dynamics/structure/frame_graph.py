@@ -7,6 +7,7 @@ the ground, the other edges are cut. What the tree does not reach moves freely, 
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Iterator, Mapping
 from typing import Any, Literal
 
@@ -38,8 +39,12 @@ class Edge:
     #: True where b is nearer to the ground than a.
     reversed: bool = False
 
-    def __hash__(self) -> int:  # which is asked for often: of what tells most edges apart
+    @functools.cached_property
+    def _hash(self) -> int:
         return hash((self.path, self.connectors))
+
+    def __hash__(self) -> int:  # which is asked for often: of what tells most edges apart
+        return self._hash
 
     @property
     def child(self) -> int:

@@ -15,7 +15,7 @@ from typing import Protocol
 
 import casadi as ca
 
-from mbfmu.dynamics.columns import Written
+from mbfmu.dynamics.columns import Written, product
 from mbfmu.dynamics.reading.equation_context import Behaviour, Said
 from mbfmu.dynamics.reading.flatten import Flat
 from mbfmu.dynamics.reading.inputs import Inputs
@@ -24,6 +24,7 @@ from mbfmu.dynamics.structure.scalar_graph import Relation, RelationKey, ScalarN
 from mbfmu.dynamics.structure.topology import Topology
 from mbfmu.dynamics.structure.unknowns import MultiplierKey, Own, Unknowns
 from mbfmu.frames import cross
+from mbfmu.frozen import quickly_made
 from mbfmu.messages import of
 from mbfmu.modeling import leaves
 from mbfmu.modeling.connectors import NetworkPort
@@ -114,7 +115,8 @@ class Time(Known):
         return structure.unknowns.time
 
 
-@dataclasses.dataclass(frozen=True)
+@quickly_made
+@dataclasses.dataclass(frozen=True, slots=True)
 class CoordinateOf(Known):
     """A coordinate of the system, its speed, or the acceleration of its node."""
 
@@ -190,7 +192,8 @@ class ScalarMotion(Quantity):
         return 1, 1
 
 
-@dataclasses.dataclass(frozen=True)
+@quickly_made
+@dataclasses.dataclass(frozen=True, slots=True)
 class RelativeMotion(Quantity):
     """Relative motion of an edge, a joint or a prescribed frame: r, T, w, v, a or z."""
 
@@ -207,7 +210,8 @@ class RelativeMotion(Quantity):
         return (3, 3) if self.what == "T" else (3, 1)
 
 
-@dataclasses.dataclass(frozen=True)
+@quickly_made
+@dataclasses.dataclass(frozen=True, slots=True)
 class FrameMotion(Quantity):
     """Motion of a frame node; relative to a `base` further down the tree, all is as seen from there."""
 
@@ -225,7 +229,8 @@ class FrameMotion(Quantity):
         return (3, 3) if self.what == "T" else (3, 1)
 
 
-@dataclasses.dataclass(frozen=True)
+@quickly_made
+@dataclasses.dataclass(frozen=True, slots=True)
 class MotionBeyond(Quantity):
     """Motion of frame b of an edge, as it follows from frame a and the relative motion."""
 
@@ -237,7 +242,7 @@ class MotionBeyond(Quantity):
         rel = functools.partial(structure.motion, self.edge)
         a = functools.partial(structure.frame, self.edge.a, base=self.base)
         if self.what == "T":
-            return Formula.combined(ca.mtimes, rel("T"), a("T"))
+            return Formula.combined(product, rel("T"), a("T"))
         if self.what == "w":
             return Formula.combined(_W_BEYOND, rel("T"), a("w"), rel("w"))
         if self.what == "z":
@@ -299,7 +304,8 @@ class SpeedRate(Quantity):
 # -- what equations assign
 
 
-@dataclasses.dataclass(frozen=True)
+@quickly_made
+@dataclasses.dataclass(frozen=True, slots=True)
 class Assigned(Quantity):
     """What the equations of a component assign to a target, or a time derivative of it."""
 
@@ -386,7 +392,8 @@ def needs_its_derivative(name: str) -> str:
 # -- loads
 
 
-@dataclasses.dataclass(frozen=True)
+@quickly_made
+@dataclasses.dataclass(frozen=True, slots=True)
 class Wrench(Quantity):
     """Cut force (f) or torque (t) that an edge takes up at its frame b or a."""
 
@@ -477,7 +484,8 @@ class Coefficient(Quantity):
         return 1, 1
 
 
-@dataclasses.dataclass(frozen=True)
+@quickly_made
+@dataclasses.dataclass(frozen=True, slots=True)
 class Flow(Quantity):
     """All that flows into an elementary component through a connector: force, torque, heat flow."""
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import casadi as ca
 
-from mbfmu.dynamics.columns import elements, hashes, plus, stacked
+from mbfmu.dynamics.columns import Written, elements, hashes, plus, shape, stacked
 from mbfmu.dynamics.reading.equation_context import Behaviour, LocalNames, Said
 from mbfmu.dynamics.reading.flatten import Flat
 from mbfmu.dynamics.reading.inputs import Inputs
@@ -64,6 +64,8 @@ _PRESCRIBED_MOTION = {"r": ("r_0", 0), "v": ("r_0", 1), "a": ("r_0", 2), "T": ("
 
 #: Nothing, as a scalar and as a vector.
 _ZERO, _ZEROS = (Formula.constant(ca.SX.zeros(size)) for size in (1, 3))
+#: What a wrench does along a direction of relative velocity and angular velocity: minus its power per unit.
+_EFFORT = Written(lambda v, w, f, t, T: -(ca.dot(w, t) + ca.dot(T @ v, f)), *4 * [(3, 1)], (3, 3))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -279,7 +281,7 @@ class Structure:
 
     def coordinate(self, path: str, name: str, size: int, order: int) -> Formula:
         """A joint's coordinate, or its derivative."""
-        return Formula.combined(ca.vertcat, *(self.scalar(CoordinateNode(path, name, i), order) for i in range(size)))
+        return Formula.stacked([self.scalar(CoordinateNode(path, name, i), order) for i in range(size)])
 
     def unknown(self, path: str, leaf: leaves.Leaf) -> Formula:
         """A quaternion, speed, acceleration, state, multiplier or mode of a component."""
@@ -581,7 +583,7 @@ class Structure:
             along = self._directions(edge, speed, index)
             parts.append(
                 Formula.combined(
-                    lambda directions, f, t, T: -(ca.dot(directions[1], t) + ca.dot(T @ directions[0], f)),
+                    lambda directions, f, t, T: _EFFORT(*directions, f, t, T),
                     self.said(path, along),
                     Formula.of(Wrench(edge, True, "f")),
                     Formula.of(Wrench(edge, True, "t")),
@@ -817,5 +819,6 @@ def _negative(formula: Formula) -> Formula:
 
 def _like(value: ca.SX, symbol: ca.SX) -> ca.SX:
     """A value in the shape of the symbol that it is put in place of."""
-    value = value if value.shape == symbol.shape else ca.reshape(value, symbol.shape)
+    wanted = shape(symbol)
+    value = value if shape(value) == wanted else ca.reshape(value, wanted)
     return value if value.is_dense() else ca.densify(value)
