@@ -18,11 +18,13 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import itertools
 import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import casadi as ca
+import numpy as np
 
 from mbfmu.runtime.calls import argument_offsets, by_function, calls_in, result_offsets
 from mbfmu.runtime.contract import FUNCTIONS
@@ -59,12 +61,24 @@ class Enclosed:
     def of(cls, equations: Equations) -> Enclosed:
         """The enclosures of a model."""
         ninputs = equations.nu - equations.ndelays - equations.niterations
-        return _enclosed(equations.functions["crossings"], tuple(equations.time_switches), ninputs)
+        switches = equations.functions["crossings"], tuple(equations.time_switches), ninputs
+        found = _enclosed(*switches)
+        if OF_STATES not in found.kinds:
+            return found
+        are_blurred = _are_blurred(
+            found.functions["crossing_bounds"], equations.functions["derived"], tuple(equations.parameters)
+        )
+        rows = zip(found.rows, found.kinds, are_blurred, strict=True)
+        blurred = frozenset(row for row, kind, is_blurred in rows if is_blurred and kind == OF_STATES)
+        return _enclosed(*switches, blurred) if blurred else found
 
 
 @functools.lru_cache(maxsize=32)
-def _enclosed(crossings: ca.Function, time_switches: tuple[bool, ...], ninputs: int) -> Enclosed:
+def _enclosed(
+    crossings: ca.Function, time_switches: tuple[bool, ...], ninputs: int, blurred: frozenset[int] = frozenset()
+) -> Enclosed:
     found = _kinds(crossings, time_switches, ninputs)
+    found = {row: kind for row, kind in found.items() if row not in blurred}
     none = Enclosed((), (), (), (), (), {})
     if not found:
         return none
@@ -106,6 +120,29 @@ def _enclosed(crossings: ca.Function, time_switches: tuple[bool, ...], ninputs: 
     boxed = tuple(found[row] == OF_STATES and not (row in t or row in u or row in m) for row in kept)
     kinds = tuple(found[row] for row in kept)
     return Enclosed(tuple(kept), kinds, states, tuple(tuple(rows_of[state]) for state in states), boxed, functions)
+
+
+#: Half width of small boxes of states; bounds that are wider than this there; how many boxes are tried.
+_SMALL, _WIDE, _BOXES = 1e-6, 1e6, 4
+
+
+@functools.lru_cache(maxsize=32)
+def _are_blurred(function: ca.Function, derived: ca.Function, parameters: tuple[float, ...]) -> list[bool]:
+    """Are the bounds of each row wide in small boxes, too, as those of what is found by iteration?
+
+    They would exclude nothing, and intervals would be split in each step until there are no more.
+    """
+    names, random = FUNCTIONS["crossing_bounds"].arguments, np.random.default_rng(0)
+    sizes = {name: function.numel_in(i) for i, name in enumerate(names)}
+    P = np.concatenate([parameters, np.array(derived(parameters)).ravel()])
+    blurred = np.full(sizes["look"], True)
+    for _, mode in itertools.product(range(_BOXES), (0.0, 1.0)):
+        x = random.normal(size=sizes["x_least"])
+        at = {"x_least": x - _SMALL, "x_most": x + _SMALL, "P": P}
+        at |= {"m": np.full(sizes["m"], mode), "look": np.ones(sizes["look"])}
+        least, most = function(*(at.get(name, np.zeros(sizes[name])) for name in names))
+        blurred &= np.array(most).ravel() - np.array(least).ravel() > _WIDE
+    return list(blurred)
 
 
 #: Arguments of these functions that `crossings` has not, with those whose size they have.

@@ -137,6 +137,21 @@ def test_what_is_enclosed_and_what_is_not() -> None:
     assert {f.numel_out(0) for f in found.functions.values()} == {3}
 
 
+def test_bounds_that_rounds_of_an_iteration_blur_are_none() -> None:
+    """Of Newton's rounds for a root, intervals grow by orders in each; a few of them are as good as any."""
+    kept = []
+    for rounds in (1, 40):
+        d = Draft("rounds", q=1, v=1, switches=2)
+        root = d.q
+        for _ in range(rounds):
+            root = root - (root**3 + root - d.v) / (3 * root**2 + 1)
+        equations = d.equations(
+            A=ca.SX(1), b=-d.v, guess=ca.vertcat(1.0, 0.0), crossings=ca.vertcat(root - 0.5, d.q - 0.2)
+        )
+        kept.append(Enclosed.of(equations).rows)
+    assert kept == [(0, 1), (1,)]
+
+
 def test_what_is_iterated_has_no_bounds() -> None:
     """Iteration variables are the last inputs of the functions, and none of these is known over a step."""
     d = Draft("iterated", q=1, v=1, inputs=(0.0,), switches=2, iterations=1)
