@@ -108,9 +108,7 @@ def test_shapes_whose_points_are_too_many_are_told_and_left_out(tmp_path: pathli
         '<body name="one"><freejoint/><geom name="a" type="box" size="1 1 1"/></body>'
         '<body name="two" pos="0 0 9"><freejoint/><geom name="b" type="mesh" mesh="m"/></body></worldbody>',
     )
-    with pytest.raises(
-        ModelError, match=r"geom a in line 2 \(box\) and geom b in line 2 \(mesh\)\. .*pairs$"
-    ):
+    with pytest.raises(ModelError, match=r"geom a in line 2 \(box\) and geom b in line 2 \(mesh\)\. .*pairs$"):
         mbfmu.load(path)
     assembly = mbfmu.load(path, without="pairs")
     assert pairs(assembly) == {frozenset(("floor", "a")), frozenset(("floor", "b"))}
@@ -153,8 +151,22 @@ def test_meshes_and_height_fields_stand_where_mujoco_has_them(tmp_path: pathlib.
 
 def test_more_pairs_than_anyone_waits_for_are_refused(tmp_path: pathlib.Path) -> None:
     balls = '<replicate count="33" offset="0 0 3"><body><freejoint/><geom size="1"/></body></replicate>'
-    with pytest.raises(ModelError, match=r"pairs of geoms may touch.*by contype and conaffinity"):
-        mbfmu.load(written(tmp_path, f"<worldbody>{balls}</worldbody>"))
+    text = f"<option density='1'/><worldbody>{balls}</worldbody>"
+    message = (
+        r"501 or more pairs of geoms may touch.*by contype and conaffinity.*; forces of the surrounding fluid: "
+        r"density 1, viscosity 0\. Leave it out with --without contact,fluid"
+    )
+    with pytest.raises(ModelError, match=message):
+        mbfmu.load(written(tmp_path, text))
+    assert mbfmu.load(written(tmp_path, text), without="contact,fluid").parts
+
+
+def test_pairs_of_more_points_than_anyone_waits_for_are_refused(tmp_path: pathlib.Path) -> None:
+    boxes = '<replicate count="11" offset="0 0 3"><body><freejoint/><geom type="box" size="1 1 1"/></body></replicate>'
+    hinge = f"<body><joint name='j'/><geom size='1' {GHOST}/></body>"
+    tendon = "<tendon><fixed><joint joint='j' coef='1'/></fixed></tendon>"
+    with pytest.raises(ModelError, match=r"touch at more points.*; tendons: 1 of them.*--without contact,tendons"):
+        mbfmu.load(written(tmp_path, f"<worldbody>{boxes}{hinge}</worldbody>{tendon}"))
 
 
 # -- by which parameters

@@ -83,11 +83,9 @@ class Layout:
             called.append((n, m))
         for name in contract.FUNCTIONS:
             function = functions.get(name)
-            shape: tuple[tuple[int, ...], ...] = ((), ())
-            if function is not None:
-                arguments = tuple(function.nnz_in(i) for i in range(function.n_in()))
-                shape = arguments, tuple(function.nnz_out(i) for i in range(function.n_out()))
-            self._add_tape(name, *shape, tuple(called))
+            arguments = () if function is None else tuple(function.nnz_in(i) for i in range(function.n_in()))
+            results = () if function is None else tuple(function.nnz_out(i) for i in range(function.n_out()))
+            self._add_tape(name, arguments, results, tuple(called))
         assert self.parts[-1].end == len(data)
         self._begins = [part.begin for part in self.parts]
 

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from mbfmu.errors import ModelError
 from mbfmu.importers.builder import Builder
 from mbfmu.importers.geometry import clean
 from mbfmu.importers.mjcf.bodies import Bodies
@@ -44,13 +43,15 @@ def add_contacts(source: Source, builder: Builder, bodies: Bodies) -> None:
     maker = _Contacts(source, builder, bodies)
     pairs = [*_named_pairs(source), *_free_pairs(source)]
     if len(pairs) > MOST_PAIRS:
-        raise ModelError(
-            f"{source.path}: {len(pairs)}{' or more' if len(pairs) > MOST_PAIRS else ''} pairs of geoms may touch, and "
-            f"each is looked at in each step; leave less than {MOST_PAIRS} by contype and conaffinity, name those that "
-            "matter in <pair>, or read it with --without contact"
+        source.gap(
+            "contact",
+            f"{MOST_PAIRS + 1} or more pairs of geoms may touch, each of which is looked at in each step (leave "
+            f"{MOST_PAIRS} or less by contype and conaffinity, or name those that matter in <pair>)",
         )
+        return
     for g, h, pair in pairs:
-        maker.add(g, h, pair)
+        if not maker.add(g, h, pair):
+            return
     if maker.count:
         builder.note(f"{maker.count} contacts have MuJoCo's solref at full impedance (docs/mjcf.md)")
 
@@ -112,25 +113,28 @@ class _Contacts:
         self._probes: dict[bool, tuple[Any, Any]] = {}
         self._knows: Any = component_class("Contact.Contact")
 
-    def add(self, g: int, h: int, pair: int | None) -> None:
-        """A contact between two geoms, by the parameters of a <pair> where there is one."""
+    def add(self, g: int, h: int, pair: int | None) -> bool:
+        """A contact between two geoms, by the parameters of a <pair> where there is one; False: it is one too many."""
         source, a, b = self.source, self._geometry(g), self._geometry(h)
         names = " and ".join(f"{_called(source, i)} ({_kind(source, i).lower()})" for i in (g, h))
         if a is None or b is None or not self._knows.touches(a, b):
             source.gap("pairs", names)
-            return
+            return True
         self.operations += self._knows.operations(a, b)
         if self.operations > MOST_OPERATIONS:
-            raise ModelError(
-                f"{source.path}: pairs up to {names} touch at more points than can be looked at in each step; leave "
-                "some out by contype and conaffinity, name those that matter in <pair>, or take --without contact"
+            source.gap(
+                "contact",
+                f"pairs up to {names} touch at more points than can be looked at in each step (leave some out by "
+                "contype and conaffinity, or name those that matter in <pair>)",
             )
+            return False
         law = self._law(g, h, pair, names)
         if law is None:
-            return
+            return True
         one, other = self._place(g, a), self._place(h, b)
         self.builder.new(f"{one}_{other}", "Contact.Contact", geometry_a=one, geometry_b=other, **law)
         self.count += 1
+        return True
 
     def _geometry(self, g: int) -> Component | None:
         """The geometry of a geom, not yet part of anything; None where there is none of its kind."""
