@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from typing import Any
 
@@ -30,27 +31,33 @@ def evaluated(component: Component, name: str) -> Any:
 
 def _number(component: Component, value: Any) -> Any:
     expression = ca.SX(value)
-    root = component
-    while root.part_of is not None:
-        root = root.part_of
-    known = {
-        scalar.element_hash(): (part, name, i)
-        for part in root.walk()
-        for name, symbol in part._symbols.items()
-        for i, scalar in enumerate(ca.vertsplit(ca.vec(symbol)))
-    }
-    numbers = []
-    free = ca.symvar(expression)
+    numbers, free = [], ca.symvar(expression)
     for symbol in free:
-        if symbol.element_hash() not in known:
-            raise ModelError(f"{component.title}: depends on {symbol}, which is no parameter of it or of what it is in")
-        owner, name, place = known[symbol.element_hash()]
+        owner, name, place = _owner(component, symbol)
         found = evaluated(owner, name)
         if isinstance(found, Start):
             raise ModelError(f"{component.title}: depends on {owner.where}.{name}, which initialisation finds")
         numbers.append(float(np.ravel(found, order="F")[place]))
     result = np.array(ca.Function("value", free, [expression])(*numbers))
     return float(result[0, 0]) if result.size == 1 else result[:, 0] if result.shape[1] == 1 else result
+
+
+def _owner(component: Component, symbol: ca.SX) -> tuple[Component, str, int]:
+    """Whose parameter a symbol is, its name, and which of its elements, column by column.
+
+    Most are of the component itself or of what it is in, so that all the others are looked through last.
+    """
+    wanted, called = symbol.element_hash(), symbol.name()
+    above = [component]
+    while above[-1].part_of is not None:
+        above.append(above[-1].part_of)
+    for part in itertools.chain(above, above[-1].walk()):
+        for name, found in part._symbols.items():
+            if called.startswith(name):
+                for i, scalar in enumerate(ca.vertsplit(ca.vec(found))):
+                    if scalar.element_hash() == wanted:
+                        return part, name, i
+    raise ModelError(f"{component.title}: depends on {symbol}, which is no parameter of it or of what it is in")
 
 
 def text_of(value: Any) -> str:
