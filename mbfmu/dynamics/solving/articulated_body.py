@@ -608,7 +608,7 @@ class _Recursion:
         for what in quantities:
             places = elements(self.cut.motion[(edge.child, what)])
             if not needed.isdisjoint(hashes(places)):
-                expressions = elements(self.resolve([self.values(self.values.structure.supported(edge, what))])[0])
+                expressions = elements(self.resolve([self.cut.supported(edge, what)])[0])
                 wanted += [(p, e) for p, e in zip(places, expressions, strict=True) if hash_of(p) in needed]
         return wanted
 

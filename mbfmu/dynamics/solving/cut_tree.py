@@ -21,7 +21,7 @@ from mbfmu.dynamics.columns import elements, hashes
 from mbfmu.dynamics.expressions.values import Values, evaluated
 from mbfmu.dynamics.reading.equation_context import Behaviour
 from mbfmu.dynamics.structure.frame_graph import GROUND, Edge
-from mbfmu.dynamics.structure.quantities import MOTION, FrameMotion, Wrench, at_children
+from mbfmu.dynamics.structure.quantities import MOTION, FrameMotion, MotionBeyond, Wrench, at_children
 from mbfmu.dynamics.structure.scalar_graph import FlangeNode
 from mbfmu.dynamics.structure.structure import Structure
 from mbfmu.dynamics.structure.topology import Topology
@@ -150,6 +150,13 @@ class CutTree:
         """Placeholders of the accelerations of a node."""
         return ca.vertcat(self.motion[(node, "a_0")], self.motion[(node, "z")])
 
+    def supported(self, edge: Edge, what: str) -> ca.SX:
+        """Motion of an edge's child, in placeholders of its parent's: asked for the first edges of their kinds only."""
+        structure = self.values.structure
+        beyond = structure.supported(edge, what) if edge.reversed else MotionBeyond(edge, what).formula(structure)
+        value: ca.SX = self.values(beyond)
+        return value
+
     @functools.cached_property
     def alpha_symbols(self) -> Mapping[int, list[int]]:
         """The same as scalars (by hash)."""
@@ -192,16 +199,13 @@ def _owners(
 
 
 def _wanted(structure: Structure, order: Sequence[Edge]) -> Iterator[Formula]:
-    """All that the recursion asks for."""
+    """All that the recursion asks for of each edge; `CutTree.supported` follows from that."""
     for key in structure.unknowns.a:
         yield from structure.balances(key)
     for edge in order:
         yield from (structure.motion(edge, what) for what in RELATIVE)
-        yield from (structure.supported(edge, what) for what in MOTION)
         yield from wrench_at_parent(edge)
-        for node in (edge.child, edge.parent):
-            if node != GROUND:
-                yield from (structure.node_loads(node, name) for name in ("f", "t"))
+        yield from (structure.node_loads(edge.child, name) for name in ("f", "t"))
 
 
 def wrench_at_parent(edge: Edge) -> list[Formula]:
