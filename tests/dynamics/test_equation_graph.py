@@ -15,7 +15,7 @@ import pytest
 from mbfmu.dynamics.expressions.values import evaluated
 from mbfmu.dynamics.structure.equation_graph import EquationGraph
 from mbfmu.dynamics.structure.quantities import Assigned, ImpliedSignal, RelationForce
-from mbfmu.dynamics.structure.surplus import Surplus
+from mbfmu.dynamics.structure.surplus import Surplus, matching
 from mbfmu.dynamics.structure.unknowns import Own
 from mbfmu.errors import ModelError
 from mbfmu.modeling import leaves
@@ -189,6 +189,11 @@ def test_random_matchings_are_as_large_as_can_be():
             assert knows[names.index(giver.name(paper)), names.index(unknown.name(paper))]
 
 
+def test_each_unknown_has_its_own_equation_where_that_knows_it():
+    x, y = Sought("x"), Sought("y")
+    assert matching([x, y], {y: [x, y], x: [x, y]}) == {x: x, y: y}
+
+
 def test_a_block_that_is_not_linear_is_iterated_over_few_unknowns():
     """a = cos b, b = a + c, c = b / 3: b and c follow from one of them."""
     paper = Paper(
@@ -266,6 +271,31 @@ def test_small_quantities_are_torn_before_large_ones():
     (block,) = graph.blocks
     assert (block.torn, block.members) == ((total,), (column,))
     assert float(evaluated(graph).known[total]) == pytest.approx(4.0)
+
+
+def test_what_equations_assign_is_torn_before_other_quantities():
+    signal, motion = Assigned("gain", leaves.Value("y")), Toy("motion")
+    structure = types.SimpleNamespace(
+        behaviours={"gain": types.SimpleNamespace(targets={leaves.Value("y"): ca.SX.zeros(1)})}
+    )
+    found = {
+        motion: Formula((signal,), lambda y: y / 2),
+        signal: Formula((motion,), lambda motion: 3 + motion),
+    }
+    (block,) = EquationGraph(structure, found, {}).blocks  # type: ignore[arg-type]
+    assert (block.torn, block.members) == ((signal,), (motion,))
+
+
+def test_an_equation_that_lost_its_unknown_is_no_formula():
+    """Where what it knows its unknown through is given, it is still an equation, and not taken for a value."""
+    unknown = Sought("unknown")
+    graph = EquationGraph(
+        Paper().seeking("unknown"),  # type: ignore[arg-type]
+        {unknown: Formula((), lambda: ca.SX(2.0))},
+        {unknown: unknown},
+    )
+    (block,) = graph.blocks
+    assert block.torn == (unknown,)
 
 
 def test_what_is_differentiated_are_signals_of_some_order():

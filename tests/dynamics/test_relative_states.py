@@ -52,6 +52,29 @@ def twist(times: np.ndarray, mass: float) -> np.ndarray:
     return np.array([x, v])
 
 
+class Dampers(Assembly):
+    """An inertia that two dampers in a row brake: between them is nothing with a mass."""
+
+    def __init__(self) -> None:
+        self.J = rotational.Inertia(J=0.5, phi=at(0.0), w=at(10.0))
+        self.one, self.other = rotational.Damper(d=2.0, phi_rel=at(0.0)), rotational.Damper(d=3.0)
+        self.ground = rotational.Fixed()
+        self.connect(self.J.flange_b, self.one.flange_a)
+        self.connect(self.one.flange_b, self.other.flange_a)
+        self.connect(self.other.flange_b, self.ground.flange)
+
+
+def test_what_a_balance_without_mass_knows_by_its_speed_is_absolute() -> None:
+    """The balance between the dampers is a constraint on speeds: it acts on accelerations of the nodes themselves."""
+    system = System.of(Dampers())
+    states = {v.name for v in system.variables if v.store == "x"}
+    assert "J.w" in states
+    assert not states & {"one.w_rel", "other.w_rel"}
+    result = mbfmu.simulate(system, 1.0, tolerance=1e-9)
+    np.testing.assert_allclose(result["J.w"], 10 * np.exp(-2.4 * result.time), rtol=1e-8)
+    np.testing.assert_allclose(result["other.w_rel"], -4 * np.exp(-2.4 * result.time), rtol=1e-8)
+
+
 @pytest.mark.parametrize("turned", [False, True])
 @pytest.mark.parametrize("driven", [False, True])
 def test_a_stiff_shaft_at_speed_against_its_closed_form(driven: bool, turned: bool) -> None:
