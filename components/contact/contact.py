@@ -58,20 +58,6 @@ def has_friction(self: Any) -> bool:
     return bool(self.friction == "Coulomb")
 
 
-def check_coefficients(self: Any) -> None:
-    """Refuse static friction that is less than sliding friction.
-
-    Raises:
-        ModelError: mu_s is less than mu_k.
-    """
-    mu_s, mu_k = self.value("mu_s"), self.value("mu_k")
-    if not (is_expression(mu_s) or is_expression(mu_k)) and mu_s < mu_k:
-        raise ModelError(
-            f"{self.where}.mu_s = {mu_s:g}: static friction is at least sliding friction, mu_k = {mu_k:g}; "
-            "give a greater mu_s, or leave it out"
-        )
-
-
 def _turns(self: Any) -> bool:
     return bool(self.turning == "Coulomb")
 
@@ -85,7 +71,67 @@ class Arrows(Animated):
     )
 
 
-class ContactLaw(Arrows):
+_NEEDS = {
+    **dict.fromkeys(("E_a", "E_b", "nu_a", "nu_b"), "with normalLaw = 'PowerLaw'; leave it out, or give E_a and no c"),
+    **dict.fromkeys(("c", "n"), "with normalLaw = 'Hertz'; leave it out, or give c and no E_a"),
+    **dict.fromkeys(("d", "e", "v_min", "d_n"), "with damping = {0.damping!r}; give one of d, e and d_n"),
+    **dict.fromkeys(("mu_k", "mu_s", "v_S", "c_t", "d_t"), "without friction; give mu_k, too"),
+    **dict.fromkeys(("mu_r", "mu_d", "c_r", "d_r"), "without rolling resistance; give mu_r or mu_d, too"),
+}
+
+
+class Coulomb(Component):
+    """Parameters of Coulomb's friction, which laws take over, each at its place among their own."""
+
+    friction = Parameter(
+        Friction, lambda self: "Coulomb" if self.is_given("mu_k") else "None", "Friction against sliding"
+    )
+    mu_k = Parameter(
+        t.Dimensionless, required, "Coefficient of sliding friction", min=0, tunable=True, when=has_friction
+    )
+    mu_s = Parameter(
+        t.Dimensionless,
+        lambda self: self.mu_k,
+        "Coefficient of static friction",
+        min=0,
+        tunable=True,
+        when=has_friction,
+    )
+
+
+class Law(Component):
+    """What has friction by Coulomb's law, or none, and perhaps parameters of other laws to choose from."""
+
+    def check_values(self) -> None:
+        """As of all components; static friction is no less than sliding friction.
+
+        Raises:
+            ModelError: mu_s is less than mu_k, and what Component.check_values refuses.
+        """
+        super().check_values()
+        if not has_friction(self):
+            return
+        mu_s, mu_k = self.value("mu_s"), self.value("mu_k")
+        if not (is_expression(mu_s) or is_expression(mu_k)) and mu_s < mu_k:
+            raise ModelError(
+                f"{self.where}.mu_s = {mu_s:g}: static friction is at least sliding friction, mu_k = {mu_k:g}; "
+                "give a greater mu_s, or leave it out"
+            )
+
+    def modify(self, **modifiers: Any) -> None:
+        """As Component.modify; what belongs to a law that was not chosen is refused.
+
+        Raises:
+            ModelError: a parameter of another law, of friction without mu_k, and what Component.modify refuses.
+        """
+        super().modify(**modifiers)
+        for name in modifiers:
+            declaration = self.declarations.get(name)
+            if isinstance(declaration, Parameter) and not declaration.enabled(self):
+                raise ModelError(f"{self.where}.{name}: has no effect {_NEEDS[name].format(self)}")
+
+
+class ContactLaw(Law, Arrows):
     """What bodies do to each other where they touch: parameters that pairs and groups have in common."""
 
     normalLaw = Parameter(
@@ -171,20 +217,7 @@ class ContactLaw(Arrows):
         when=lambda self: self.damping == "KelvinVoigt",
     )
     margin = Parameter(t.Length, 0.0, "Gap of the surfaces below which they press each other apart", min=0)
-    friction = Parameter(
-        Friction, lambda self: "Coulomb" if self.is_given("mu_k") else "None", "Friction against sliding"
-    )
-    mu_k = Parameter(
-        t.Dimensionless, required, "Coefficient of sliding friction", min=0, tunable=True, when=has_friction
-    )
-    mu_s = Parameter(
-        t.Dimensionless,
-        lambda self: self.mu_k,
-        "Coefficient of static friction",
-        min=0,
-        tunable=True,
-        when=has_friction,
-    )
+    friction, mu_k, mu_s = Coulomb.friction, Coulomb.mu_k, Coulomb.mu_s
     v_S = Parameter(
         t.Velocity,
         1e-2,
@@ -232,32 +265,6 @@ class ContactLaw(Arrows):
         nonzero=True,
         when=_turns,
     )
-
-    def check_values(self) -> None:
-        super().check_values()
-        if has_friction(self):
-            check_coefficients(self)
-
-    def modify(self, **modifiers: Any) -> None:
-        """As Component.modify; what belongs to a law that was not chosen is refused.
-
-        Raises:
-            ModelError: a parameter of another law, of friction without mu_k, and what Component.modify refuses.
-        """
-        super().modify(**modifiers)
-        for name in modifiers:
-            declaration = self.declarations.get(name)
-            if isinstance(declaration, Parameter) and not declaration.enabled(self):
-                raise ModelError(f"{self.where}.{name}: has no effect {_NEEDS[name].format(self)}")
-
-
-_NEEDS = {
-    **dict.fromkeys(("E_a", "E_b", "nu_a", "nu_b"), "with normalLaw = 'PowerLaw'; leave it out, or give E_a and no c"),
-    **dict.fromkeys(("c", "n"), "with normalLaw = 'Hertz'; leave it out, or give c and no E_a"),
-    **dict.fromkeys(("d", "e", "v_min", "d_n"), "with damping = {0.damping!r}; give one of d, e and d_n"),
-    **dict.fromkeys(("mu_k", "mu_s", "v_S", "c_t", "d_t"), "without friction; give mu_k, too"),
-    **dict.fromkeys(("mu_r", "mu_d", "c_r", "d_r"), "without rolling resistance; give mu_r or mu_d, too"),
-}
 
 
 class ContactPair(Arrows):

@@ -6,14 +6,14 @@ from typing import Any
 
 import casadi as ca
 
-from mbfmu.components.contact.contact import ContactPair, Friction, check_coefficients, has_friction
+from mbfmu.components.contact.contact import ContactPair, Coulomb, Law, has_friction
 from mbfmu.components.contact.geometry import Geometry
 from mbfmu.components.contact.laws import TINY
 from mbfmu.components.contact.pairs import Point, shares_friction
 from mbfmu.components.interfaces import guarded_length
 from mbfmu.errors import ModelError
 from mbfmu.frames import angular_velocity1, cross, resolve2
-from mbfmu.modeling import Impulse, Parameter, Variable, required
+from mbfmu.modeling import Impulse, Parameter, Variable
 from mbfmu.modeling import types as t
 
 Hypothesis = t.Type("Restitution", "String", values=("Newton", "Poisson", "Stronge"))
@@ -35,7 +35,7 @@ WITHIN = 1e-9
 OVERLAP = 1e-9
 
 
-class RigidContact(ContactPair):
+class RigidContact(ContactPair, Law):
     """Contact between two rigid bodies, at as many points as their pair has.
 
     Where bodies meet, all speeds jump at once, by impulses that push and rub, and never pull: points part with `e`
@@ -56,20 +56,7 @@ class RigidContact(ContactPair):
     v_min = Parameter(
         t.Velocity, 1e-6, "Speed below which bodies do not part any more after they have met", min=1e-9, tunable=True
     )
-    friction = Parameter(
-        Friction, lambda self: "Coulomb" if self.is_given("mu_k") else "None", "Friction against sliding"
-    )
-    mu_k = Parameter(
-        t.Dimensionless, required, "Coefficient of sliding friction", min=0, tunable=True, when=has_friction
-    )
-    mu_s = Parameter(
-        t.Dimensionless,
-        lambda self: self.mu_k,
-        "Coefficient of static friction",
-        min=0,
-        tunable=True,
-        when=has_friction,
-    )
+    friction, mu_k, mu_s = Coulomb.friction, Coulomb.mu_k, Coulomb.mu_s
     impulse = Impulse(
         OfForce,
         "Time integral of the normal force at each point, impacts included",
@@ -90,18 +77,6 @@ class RigidContact(ContactPair):
         t.Boolean, "= true, while a point is kept closed as a constraint, for each", shape=lambda self: self.each
     )
     sticks = Variable(t.Boolean, "= true, while a closed point sticks, for each", shape=lambda self: self.each)
-
-    def check_values(self) -> None:
-        super().check_values()
-        if has_friction(self):
-            check_coefficients(self)
-
-    def modify(self, **modifiers: Any) -> None:
-        """As ContactPair.modify; coefficients of friction where there is none are refused."""
-        super().modify(**modifiers)
-        for name in ("mu_k", "mu_s"):
-            if name in modifiers and not has_friction(self):
-                raise ModelError(f"{self.where}.{name}: has no effect without friction; give mu_k, too")
 
     def check_connections(self, connected: set[str]) -> None:
         """As of all pairs; each point must stand for itself."""

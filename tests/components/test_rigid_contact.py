@@ -23,6 +23,7 @@ from mbfmu.modeling import Assembly, Component, Frame_a, Start, Variable
 from mbfmu.modeling import types as t
 from mbfmu.simulation import simulate
 from problems.contact import PROBLEMS, REST, Cradle, G, Touching, rigid_ball
+from problems.rigid_contact import Rod, routh
 
 RIGID = {"contact": RigidContact}
 
@@ -331,62 +332,6 @@ def test_static_friction_holds_more_than_sliding_friction() -> None:
     assert np.abs(v[t < breaks - 2e-3]).max() < 1e-12
     slid = t[-1] - breaks
     assert v[-1] == pytest.approx((5 * slid**2 + 10 * breaks * slid - 0.3 * 2 * G * slid) / 2, rel=1e-6)
-
-
-class Rod(Assembly):
-    """A rod of 1 kg and 1 m above a floor, at an angle, with a speed along and against it; there is no weight.
-
-    Args:
-        angle: from the floor to the rod [rad].
-        law: parameters of the contact.
-        v: velocity of its centre [m/s].
-        g: acceleration of gravity [m/s2].
-    """
-
-    def __init__(self, angle: float, law, *, v, g: float = 0.0) -> None:
-        self.world = World(g=g, n=(0, 0, -1)) if g else World(gravityType="NoGravity")
-        c, s, inertia = math.cos(angle) / 2, math.sin(angle) / 2, 1 / 12
-        start = {"r_0": Start((0, 0, s + 1e-9), fixed=True), "v_0": Start(v, fixed=True)}
-        free = {"angles_fixed": True, "w_0_fixed": True}
-        self.body = Body(m=1.0, r_CM=(0, 0, 0), I_11=inertia, I_22=inertia, I_33=inertia, **start, **free)
-        self.tip, self.floor = Sphere(radius=1e-9, r=(-c, 0, -s)), Plane()
-        self.contact = RigidContact(geometry_a="tip", geometry_b="floor", **law)
-        self.connect(self.body.frame_a, self.tip.frame_a)
-        self.connect(self.world.frame_b, self.floor.frame_a)
-
-
-def routh(angle: float, mu: float, e: float, hypothesis: str, u: np.ndarray) -> np.ndarray:
-    """Impulses (along, normal) on the rod's tip by Routh's process, whose straight pieces are gone through one by one.
-
-    `u` is the velocity of the tip (along, normal).
-    """
-    r = -np.array([math.cos(angle), math.sin(angle)]) / 2
-    W = np.array([[1 + 12 * r[1] ** 2, -12 * r[0] * r[1]], [-12 * r[0] * r[1], 1 + 12 * r[0] ** 2]])
-    p, before, compressed, work = np.zeros(2), u[1], None, 0.0
-    while True:
-        sticking = -W[0, 1] / W[0, 0]
-        ratio = -mu * np.sign(u[0]) if abs(u[0]) > 1e-12 else float(np.clip(sticking, -mu, mu))
-        step = np.array([ratio, 1.0])
-        rate = W @ step
-        ends = [-u[0] / rate[0]] if u[0] * rate[0] < -1e-12 else []
-        if compressed is None:
-            ends.append(-u[1] / rate[1] if rate[1] > 0 else math.inf)
-        elif hypothesis == "Newton":
-            ends.append((-e * before - u[1]) / rate[1])
-        elif hypothesis == "Poisson":
-            ends.append((1 + e) * compressed[0] - p[1])
-        else:
-            left = compressed[1] * -(e**2) - (work - compressed[1])
-            ends.append((math.sqrt(u[1] ** 2 + 2 * rate[1] * left) - u[1]) / rate[1])
-        end = min(ends)
-        work += end * (u[1] + end * rate[1] / 2)
-        p, u = p + end * step, u + end * rate
-        if end == ends[-1]:
-            if compressed is not None:
-                return p
-            compressed = p[1], work
-        else:
-            u[0] = 0.0
 
 
 @pytest.mark.slow
