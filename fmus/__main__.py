@@ -8,7 +8,8 @@ import pathlib
 import sys
 
 from mbfmu import printing
-from mbfmu.export.build import VERSIONS, build
+from mbfmu.export.build import build
+from mbfmu.export.options import VERSIONS
 from mbfmu.modeling.registry import assemblies
 
 

@@ -12,6 +12,7 @@ import casadi as ca
 import numpy as np
 import pytest
 
+from mbfmu.dynamics.columns import stacked
 from mbfmu.dynamics.expressions.values import evaluated
 from mbfmu.dynamics.structure.equation_graph import EquationGraph
 from mbfmu.dynamics.structure.quantities import Assigned, ImpliedSignal, RelationForce
@@ -327,6 +328,21 @@ def test_equations_that_tell_each_other_s_unknowns_are_put_into_each_other():
     assert float(ca.Function("r", [iteration.symbols, X], [iteration.residual])(2.0, -2.0)) == 0.0
 
 
+def test_an_equation_with_another_factor_than_one_tells_nothing():
+    """2 p = q + x and q^3 + q = p + 8: with x = 2, both are 2."""
+    paper = Paper(
+        p=("p q x", lambda p, q, x: 2 * p - q - x),
+        q=("q p", lambda q, p: q**3 + q - p - 8),
+        x=("", lambda: X),
+    ).seeking("p", "q")
+    values = evaluated(paper.graph("p"))
+    (iteration,) = values.iterations
+    assert sorted(iteration.names) == ["p", "q"]
+    both = stacked(values.known[paper(name)] for name in iteration.names)
+    residual = ca.Function("r", [both, X], [iteration.residual])
+    assert np.array(residual([2.0, 2.0], 2.0)).ravel().tolist() == [0.0, 0.0]
+
+
 def test_iterations_that_know_others_are_differentiated_with_these():
     """d/dx of b + sin b = a, where a + sin a / 2 = x."""
     paper = Paper(
@@ -342,6 +358,8 @@ def test_iterations_that_know_others_are_differentiated_with_these():
     a, b = 0.7, 0.4
     wanted = 1 / ((1 + np.cos(a) / 2) * (1 + np.cos(b) / 2))
     assert float(ca.Function("d", [at], [rate])([a, b])) == pytest.approx(wanted, rel=1e-12)
+    rate = values.total_derivative(values.known[paper("a")])
+    assert float(ca.Function("d", [at], [rate])([a, b])) == pytest.approx(1 / (1 + np.cos(a) / 2), rel=1e-12)
 
 
 def loop_of(needs: dict[Any, str], **named: Any) -> EquationGraph:
