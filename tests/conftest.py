@@ -177,11 +177,11 @@ def users_compiler(as_users_compile: Callable[[], contextlib.AbstractContextMana
 
 @pytest.fixture(scope="session")
 def gallery_system() -> Callable[[str], Any]:
-    """Return a function that gives the System of an assembly of the gallery, derived once in a process."""
+    """Return a function that gives the System of one of the gallery, with its scene, derived once in a process."""
     from mbfmu.dynamics.system import System
     from mbfmu.sources import load
 
-    return functools.cache(lambda name: System.of(load(name, ())))
+    return functools.cache(lambda name: System.of(load(name, ()), scene=True))
 
 
 @pytest.fixture(scope="session")

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -67,8 +68,8 @@ def expected(shape: Shape, result: Result, i: int, up: tuple[float, float, float
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", GALLERY)
-def test_nodes_stand_where_the_run_says(name: str) -> None:
-    check_nodes(System.of(mbfmu.load(name), scene=True))
+def test_nodes_stand_where_the_run_says(name: str, gallery_system: Callable[[str], System]) -> None:
+    check_nodes(gallery_system(name))
 
 
 @pytest.mark.slow
