@@ -245,14 +245,22 @@ def read_nodes(file: str) -> dict[int, np.ndarray]:
     """
     suffix = pathlib.Path(file).suffix.lower()
     if suffix in NASTRAN:
-        table = extra("pyyeti.nastran.bulk", "nodes of Nastran").rdgrids(file)
+        rdgrids = extra("pyyeti.nastran.bulk", "nodes of Nastran").rdgrids
+        with library(file):
+            table = rdgrids(file)
         if table is None or table[:, 1].any() or table[:, 6].any():
             raise ValueError("it has no GRID entries, or some in a coordinate system of their own; write basic ones")
-        return {int(row[0]): row[2:5] for row in table}
-    if suffix == ".cdb":
-        model = extra("ansys.mapdl.reader", "nodes of Ansys").Archive(file)
-        return {int(number): place for number, place in zip(model.nnum, model.nodes, strict=True)}
-    return _listed(pathlib.Path(file).read_text("utf-8"), keywords=suffix == ".inp")
+        numbers, places = table[:, 0], table[:, 2:5]
+    elif suffix == ".cdb":
+        reader = extra("ansys.mapdl.reader", "nodes of Ansys")
+        with library(file):
+            model = reader.Archive(file)
+            numbers, places = np.asarray(model.nnum), np.asarray(model.nodes)
+    else:
+        return _listed(pathlib.Path(file).read_text("utf-8"), keywords=suffix == ".inp")
+    if len(numbers) != len(places) or not np.isfinite(numbers).all() or not np.isfinite(places).all():
+        raise ValueError("it has nodes that are nowhere; it is damaged, so write or copy it again")
+    return {int(number): place for number, place in zip(numbers, places, strict=True)}
 
 
 def read_cells(file: str) -> dict[int, np.ndarray]:
@@ -278,9 +286,9 @@ def read_cells(file: str) -> dict[int, np.ndarray]:
         for card, count in CARDS.items():
             with library(file):
                 rows = bulk.rdcards(file, card, return_var="list", no_data_return=[]) or []
-                nodes = [[int(value) for value in row[2 : 2 + count]] for row in rows]
+                nodes = [np.array([[int(value) for value in row[2 : 2 + count]]], dtype=np.int64) for row in rows]
             if nodes:
-                found.setdefault(count, []).append(np.array(nodes))
+                found.setdefault(count, []).extend(nodes)
     elif suffix == ".cdb":
         with library(file):
             grid = extra("ansys.mapdl.reader", "elements of Ansys").Archive(file).grid
@@ -288,6 +296,9 @@ def read_cells(file: str) -> dict[int, np.ndarray]:
         for kind, count in VTK.items():
             if kind in by_kind:
                 found.setdefault(count, []).append(numbers[by_kind[kind][:, :count]])
+    for count, blocks in found.items():
+        if any(nodes.shape[1:] != (count,) or not np.issubdtype(nodes.dtype, np.integer) for nodes in blocks):
+            raise ValueError(f"it has elements that lack some of their {count} corners; it is damaged")
     return {count: np.concatenate(nodes) for count, nodes in found.items()}
 
 
@@ -343,12 +354,12 @@ def of_matrices(
     M, K = _ordered("massFile", mass, list(nodes)), _ordered("stiffnessFile", stiffness, list(nodes))
     order = {number: k for k, number in enumerate(nodes)}
     places = np.array(list(nodes.values())).reshape(-1, 3)
-    index = np.full(max(order, default=0) + 2, -1)
-    index[list(order)] = list(order.values())
+    numbers = np.array(list(order), dtype=np.int64)
+    sorting = np.argsort(numbers)
     known = {}
-    for count, elements in cells.items():
-        at = index[np.minimum(elements, len(index) - 1)]
-        known[count] = at[(at >= 0).all(axis=1)]
+    for count, elements in cells.items() if order else ():
+        at = sorting[np.minimum(np.searchsorted(numbers, elements, sorter=sorting), len(numbers) - 1)]
+        known[count] = at[(numbers[at] == elements).all(axis=1)]
     return FiniteElements(M, K, places, order, surface=skin(places, known))
 
 
