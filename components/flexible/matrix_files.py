@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import scipy
 
+from mbfmu.components.flexible import ansys_files
 from mbfmu.components.flexible.finite_elements import FiniteElements, library
 from mbfmu.components.flexible.outlines import skin
 from mbfmu.extras import extra
@@ -26,10 +27,9 @@ MATRIX_MARKET = "%%MatrixMarket"
 SUPPORT = 1e36
 #: Suffixes of Nastran's models.
 NASTRAN = (".bdf", ".dat", ".nas")
-#: Solid elements -> number of their corners: beginnings of meshio's names, Nastran's cards, VTK's codes.
+#: Solid elements -> number of their corners: beginnings of meshio's names, Nastran's cards.
 SOLIDS = {"tetra": 4, "pyramid": 5, "wedge": 6, "hexahedron": 8}
 CARDS = {"ctetra": 4, "cpyram": 5, "cpenta": 6, "chexa": 8}
-VTK = {10: 4, 24: 4, 14: 5, 27: 5, 13: 6, 26: 6, 12: 8, 25: 8}
 #: Directions of Nastran, Abaqus: displacements, then rotations.
 DISPLACEMENTS = (1, 2, 3)
 
@@ -215,18 +215,14 @@ def _punch(file: str, name: str, what: str) -> Matrix:
 
 
 def _ansys(file: str, name: str, what: str) -> Matrix:
-    reader = extra("ansys.mapdl.reader", "a matrix of Ansys")
-    with library(file):
-        found = reader.read_binary(file)
-        dofs, stiffness, mass = found.load_km()
-        held = np.asarray(found.const)
+    found = ansys_files.read("matrices", file)
+    dofs, held = found["dofs"], found["held"]
     if len(held):
         raise ValueError(
             f"{len(held)} of its displacements are held, as that of node {int(held[0][0])} along {held[0][1] + 1}; "
             "write the matrices of the free body, without supports"
         )
-    ends = scipy.sparse.coo_matrix(mass if what == "mass" else stiffness)
-    values = _both(np.array([ends.row, ends.col]).T, ends.data, len(dofs))
+    values = _both(found[f"{what}_places"], found[f"{what}_values"], len(dofs))
     return Matrix(values, np.add(dofs, (0, 1)))
 
 
@@ -252,10 +248,8 @@ def read_nodes(file: str) -> dict[int, np.ndarray]:
             raise ValueError("it has no GRID entries, or some in a coordinate system of their own; write basic ones")
         numbers, places = table[:, 0], table[:, 2:5]
     elif suffix == ".cdb":
-        reader = extra("ansys.mapdl.reader", "nodes of Ansys")
-        with library(file):
-            model = reader.Archive(file)
-            numbers, places = np.asarray(model.nnum), np.asarray(model.nodes)
+        model = ansys_files.read("nodes", file)
+        numbers, places = model["numbers"], model["places"]
     else:
         return _listed(pathlib.Path(file).read_text("utf-8"), keywords=suffix == ".inp")
     if len(numbers) != len(places) or not np.isfinite(numbers).all() or not np.isfinite(places).all():
@@ -290,12 +284,8 @@ def read_cells(file: str) -> dict[int, np.ndarray]:
             if nodes:
                 found.setdefault(count, []).extend(nodes)
     elif suffix == ".cdb":
-        with library(file):
-            grid = extra("ansys.mapdl.reader", "elements of Ansys").Archive(file).grid
-            numbers, by_kind = grid.point_data["ansys_node_num"], grid.cells_dict
-        for kind, count in VTK.items():
-            if kind in by_kind:
-                found.setdefault(count, []).append(numbers[by_kind[kind][:, :count]])
+        for kind, corners in ansys_files.read("cells", file).items():
+            found.setdefault(ansys_files.VTK[int(kind)], []).append(corners)
     for count, blocks in found.items():
         if any(nodes.shape[1:] != (count,) or not np.issubdtype(nodes.dtype, np.integer) for nodes in blocks):
             raise ValueError(f"it has elements that lack some of their {count} corners; it is damaged")
