@@ -244,7 +244,7 @@ def read_nodes(file: str) -> dict[int, np.ndarray]:
         rdgrids = extra("pyyeti.nastran.bulk", "nodes of Nastran").rdgrids
         with library(file):
             table = rdgrids(file)
-        if table is None or table[:, 1].any() or table[:, 6].any():
+        if table is None or table[:, 1].any() or table[:, 5].any():
             raise ValueError("it has no GRID entries, or some in a coordinate system of their own; write basic ones")
         numbers, places = table[:, 0], table[:, 2:5]
     elif suffix == ".cdb":

@@ -311,6 +311,28 @@ class Held(Assembly):
         self.connect(self.world.frame_b, self.bar.frame_a)
 
 
+def numbers(gltf: pygltflib.GLTF2, number: int) -> np.ndarray:
+    """Those of an accessor."""
+    accessor = gltf.accessors[number]
+    view = gltf.bufferViews[accessor.bufferView]
+    kind = {5126: np.float32, 5123: np.uint16, 5125: np.uint32}[accessor.componentType]
+    width = 3 if accessor.type == "VEC3" else 1
+    return np.frombuffer(gltf.binary_blob(), kind, accessor.count * width, view.byteOffset).reshape(-1, width)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mode", [1, 3])
+def test_a_mode_that_bends_is_animated_by_its_shape(mesh: pathlib.Path, tmp_path: pathlib.Path, mode: int) -> None:
+    """With frame_a at rest shapes are uncoupled: each mode is one of them."""
+    file = mbfmu.animate_mode(Held(mesh, 1.0), tmp_path / "mode.glb", mode, size=0.05)
+    gltf = pygltflib.GLTF2().load(str(file))
+    (channel,) = [c for c in gltf.animations[0].channels if c.target.path == "weights"]
+    keys = numbers(gltf, gltf.animations[0].samplers[channel.sampler].output).reshape(-1, 3, 2)[:, 1]
+    moved = np.ptp(keys, axis=0) / 2  # about the start
+    assert moved[mode // 2] == pytest.approx(0.05, rel=0.02)
+    assert moved[1 - mode // 2] < 1e-6
+
+
 def test_its_surface_is_drawn_as_it_bends(mesh: pathlib.Path) -> None:
     """Morph targets of glTF, added up with their weights, are the places of the nodes, displacements three times."""
     model = Held(mesh, 3.0)
@@ -323,11 +345,7 @@ def test_its_surface_is_drawn_as_it_bends(mesh: pathlib.Path) -> None:
     gltf = pygltflib.GLTF2.load_from_bytes(write_glb(drawn, (0, 0, 1), "bar"))
 
     def array(number: int) -> np.ndarray:
-        accessor = gltf.accessors[number]
-        view = gltf.bufferViews[accessor.bufferView]
-        kind = {5126: np.float32, 5123: np.uint16, 5125: np.uint32}[accessor.componentType]
-        width = 3 if accessor.type == "VEC3" else 1
-        return np.frombuffer(gltf.binary_blob(), kind, accessor.count * width, view.byteOffset).reshape(-1, width)
+        return numbers(gltf, number)
 
     (form,) = [form for form in gltf.meshes if form.weights]
     (primitive,) = form.primitives

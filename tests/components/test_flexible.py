@@ -443,3 +443,80 @@ def test_a_beam_is_drawn_as_it_bends() -> None:
     aside = found["beam.frame_b.r_0[2]"][0]
     assert aside > 0.01
     assert points[:4, -1].mean(axis=0)[1] == pytest.approx(3 * aside, rel=1e-9)
+
+
+def test_a_pipe_has_the_values_of_the_book() -> None:
+    """Second moments and torsion of an annulus; Cowper's coefficients of a circle, a thin pipe and a rectangle."""
+    outer, inner, nu = 0.04, 0.03, 0.3
+    pipe = Beam(r=(1, 0, 0), section="pipe", diameter=outer, innerDiameter=inner, nu=nu, E=7e10, density=2700.0)
+    second = math.pi / 4 * ((outer / 2) ** 4 - (inner / 2) ** 4)
+    area = math.pi * ((outer / 2) ** 2 - (inner / 2) ** 2)
+    assert [pipe.value(name) for name in ("I_y", "I_z", "J", "A")] == pytest.approx([second, second, 2 * second, area])
+    assert pipe.value("GJ") == pytest.approx(7e10 / 2.6 * 2 * second)
+    assert pipe.value("rhoI_y") == pytest.approx(2700.0 * second)
+
+    def shear(**section: Any) -> float:
+        return float(Beam(r=(1, 0, 0), nu=nu, **section).value("shearFactor"))
+
+    assert shear(section="pipe", diameter=outer) == pytest.approx(6 * (1 + nu) / (7 + 6 * nu))
+    thin = shear(section="pipe", diameter=outer, innerDiameter=outer * (1 - 1e-9))
+    assert thin == pytest.approx(2 * (1 + nu) / (4 + 3 * nu))
+    assert shear() == pytest.approx(10 * (1 + nu) / (12 + 11 * nu))
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_the_displacement_of_the_end_is_resolved_in_frame_a() -> None:
+    r, bent = np.array((0.6, 0.0, 0.8)), {"q": Start((0.1, 0.05, 0), fixed=True), "qd": Start((0, 0, 0), fixed=True)}
+    model = Clamped(Beam(**UNIT | {"r": tuple(r)}, nWidth=1, nHeight=1, nTorsion=0, **bent))
+    found = mbfmu.simulate(model, stop_time=1e-6)
+    moved = [found[f"beam.frame_b.r_0[{k + 1}]"][0] - r[k] for k in range(3)]
+    assert np.abs(moved).max() > 0.04
+    assert [found[f"beam.u_b[{k}]"][0] for k in (1, 2, 3)] == pytest.approx(moved, abs=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_gravity_acts_in_the_centre_of_mass() -> None:
+    class Orbit(Assembly):
+        def __init__(self) -> None:
+            self.world = World(gravityType="PointGravity", mu=3.0, animateGravity=False)
+            self.fixed = Fixed(r=(2, 0, 0))
+            self.beam = Beam(**UNIT | {"r": (0, 1, 0), "rhoA": 2.0}, widthDirection=(1, 0, 0), nWidth=1, nHeight=0)
+            self.connect(self.fixed.frame_b, self.beam.frame_a)
+
+    found = mbfmu.simulate(Orbit(), stop_time=1e-9)
+    center = np.array((2.0, 0.5, 0.0))
+    expected = -3.0 * center / np.linalg.norm(center) ** 3
+    assert [found[f"beam.g_0[{k}]"][0] for k in (1, 2, 3)] == pytest.approx(expected, rel=1e-9)
+
+
+class Pulled(Assembly):
+    """A chain of segments whose end a mass pulls along or across it."""
+
+    def __init__(self, direction: tuple[float, float, float], beta: float) -> None:
+        self.world = World(n=direction, g=2.0)
+        given = UNIT | {"EA": 50.0, "kGA": 40.0, "EI_y": 1e4, "EI_z": 1e4, "rhoA": 0.01, "rhoI_y": 1e-4, "rhoI_z": 1e-4}
+        self.beam = FiniteSegmentBeam(**given, n=2, extensible=True, beta=beta)
+        self.load = Body(m=1.5, r_CM=(0, 0, 0), I_11=1e-3, I_22=1e-3, I_33=1e-3)
+        self.connect(self.world.frame_b, self.beam.frame_a)
+        self.connect(self.beam.frame_b, self.load.frame_a)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize(("direction", "stiffness"), [((1, 0, 0), 50.0), ((0, 1, 0), 40.0), ((0, 0, 1), 40.0)])
+def test_segments_lengthen_and_shear_as_the_book_says(direction: tuple[float, float, float], stiffness: float) -> None:
+    """Weight over EA, or over kGA where bending is stiff, at rest; frequency and loss of the swing."""
+    rest = mbfmu.simulate(Pulled(direction, 0.3), stop_time=8.0)
+    moved = np.array([rest[f"beam.frame_b.r_0[{k}]"][-1] for k in (1, 2, 3)]) - (1, 0, 0)
+    assert moved @ direction == pytest.approx((1.5 + 0.01 / 2) * 2.0 / stiffness, rel=2e-3)
+    values, omega = linearize(Pulled(direction, 0.02)).eigenvalues, math.sqrt(stiffness / (1.5 + 0.01 / 3))
+    nearest = values[np.argmin(np.abs(np.abs(values) - omega))]
+    assert np.abs(nearest) == pytest.approx(omega, rel=2e-3)
+    assert -nearest.real == pytest.approx(0.02 * omega**2 / 2, rel=5e-3)
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_frames_along_segments_are_at_the_nearest_end() -> None:
+    found = mbfmu.simulate(Clamped(FiniteSegmentBeam(**UNIT, n=3, positions=[0.1, 0.3, 0.6, 1.0])), stop_time=1e-9)
+    places = [found[f"beam.frame[{k}].r_0[1]"][0] for k in (1, 2, 3, 4)]
+    assert places == pytest.approx([0, 1 / 3, 2 / 3, 1])

@@ -183,3 +183,18 @@ def test_a_state_taken_in_mid_run_goes_on_to_the_same_bits(fmus: Any, instance_o
     other.restore(saved)
     for again in (one, other):
         np.testing.assert_array_equal(again.run(5e-3, 4, first=3, read=KINDS), wanted)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("fmi", [2, 3])
+def test_model_exchange_moves_them_as_co_simulation_does(fmus: Any, instance_of: Any, fmi: int) -> None:
+    import fmpy
+
+    found = fmpy.simulate_fmu(
+        str(fmus[fmi, "native"]), fmi_type="ModelExchange", solver="CVode", relative_tolerance=1e-8, stop_time=0.03,
+        output_interval=5e-3, output=list(KINDS),
+    )  # fmt: skip
+    rows = instance_of(fmus[fmi, "native"]).run(5e-3, 6, read=KINDS)
+    for k, kind in enumerate(KINDS):
+        assert found[kind][1:7] == pytest.approx(np.array(rows)[:, k], abs=1e-6)
+        assert np.ptp(found[kind]) > 1e-4

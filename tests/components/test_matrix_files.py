@@ -304,3 +304,27 @@ def test_matrix_market_is_read_as_scipy_writes_it(tmp_path: pathlib.Path, symmet
     found = matrix_files.read_matrix(str(file), "mass")
     assert found.dofs is None
     assert found.values.toarray() == pytest.approx(matrix, rel=1e-15)
+
+
+@pytest.mark.slow
+def test_grids_in_a_system_of_their_own_are_refused(bar: Any, tmp_path: pathlib.Path) -> None:
+    pytest.importorskip("pyyeti", reason="no pyyeti: the extra mbfmu[nastran] has it")
+    model = model_of(bar, tmp_path / "bar.bdf")
+    for field in (2, 6):
+        lines = model.read_text().splitlines()
+        words = [*lines[3].split(","), "", "", ""]
+        words[field] = "7"
+        lines[3] = ",".join(words[:7])
+        (tmp_path / "turned.bdf").write_text("\n".join(lines))
+        with pytest.raises(ValueError, match="in a coordinate system of their own; write basic ones"):
+            matrix_files.read_nodes(str(tmp_path / "turned.bdf"))
+
+
+def test_complex_stiffness_is_refused(bar: Any, tmp_path: pathlib.Path) -> None:
+    pytest.importorskip("pyyeti", reason="no pyyeti: the extra mbfmu[nastran] has it")
+    bulk, pandas = extra("pyyeti.nastran.bulk", "a matrix"), pytest.importorskip("pandas")
+    index = pandas.MultiIndex.from_product([[1, 2], [1, 2, 3]], names=["id", "dof"])
+    frame = pandas.DataFrame((1 + 0.02j) * np.eye(6), index=index, columns=index)
+    bulk.wtdmig(str(tmp_path / "bar.pch"), {"KAAX": frame})
+    with pytest.raises(ValueError, match="it is complex; write the stiffness without structural damping"):
+        matrix_files.read_matrix(str(tmp_path / "bar.pch"), "stiffness")

@@ -322,3 +322,42 @@ def test_each_shape_may_have_a_damping_ratio_of_its_own(file: pathlib.Path) -> N
     assert -values.real / np.abs(values) == pytest.approx(ratios, rel=1e-6)
     with pytest.raises(ModelError, match=rf"dampings: has 2 damping ratios, and the body has {count} shapes"):
         linearize(Bar([0.1, 0.2]))
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_stress_at_rest_and_damping_of_a_file_act_on_the_shapes(tmp_path: pathlib.Path) -> None:
+    """ksigma of order zero is a load, of order one stiffness; De is damping, beside Ke."""
+
+    class Bar(Assembly):
+        def __init__(self, file: str, **modifiers: Any) -> None:
+            self.world = World(gravityType="NoGravity")
+            self.bar = ModalBody(fileName=file, **modifiers)
+            self.connect(self.world.frame_b, self.bar.frame_a)
+
+    found = sid.load(beam_file(tmp_path, Beam(**UNIT, nWidth=2, nHeight=0, nAxial=0, nTorsion=0)))
+    load, more = np.array((0.3, -0.2)), np.array(((2.0, 0.5), (0.5, 1.0)))
+    D = np.array(((0.2, 0.05), (0.05, 0.4)))
+    parts = {"ksigma": sid.Expansion(load[:, None], more[:, None, :]), "De": sid.Expansion(D)}
+    file = tmp_path / "stressed.SID_FEM"
+    file.write_text(sid.text(sid.SID(found.mass, found.names, found.nodes, {**found.parts, **parts})))
+    zero = Start((0.0, 0.0), fixed=True)
+    system = mbfmu.System.of(Bar(str(file), qd=zero, qdd=zero), energy=True)
+    rest = mbfmu.simulate(system, stop_time=1e-3, tolerance=1e-10)
+    K, M = found.parts["Ke"].m0 + more, found.parts["Me"].m0
+    q = [rest[f"bar.q[{k}]"][0] for k in (1, 2)]
+    assert q == pytest.approx(-np.linalg.solve(K, load), rel=1e-9)
+    assert rest["energy.potential"][0] == pytest.approx(load @ q / 2, rel=1e-9)
+    inverse = np.linalg.inv(M)
+    wanted = np.linalg.eigvals(np.block([[np.zeros((2, 2)), np.eye(2)], [-inverse @ K, -inverse @ D]]))
+    values = linearize(Bar(str(file))).eigenvalues
+    assert np.sort_complex(values) == pytest.approx(np.sort_complex(wanted), rel=1e-8)
+
+
+def test_a_matrix_of_ones_is_read_by_its_structure(file: pathlib.Path) -> None:
+    text = file.read_text()
+    begin = text.index("        AP")
+    end = text.index("end AP", begin)
+    head = "        AP\n  order = 0\n  nrow = 3\n  ncol = 3\n  nq = 0\n  nqn = 0\n  structure = 4\n"
+    found = sid.read(text[:begin] + head + text[end:])
+    assert np.array_equal(found.nodes[1].parts["AP"].m0, np.eye(3))
+    assert not found.nodes[1].turned()
