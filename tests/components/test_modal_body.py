@@ -247,3 +247,24 @@ def test_it_is_drawn_as_it_bends(given: dict[str, Any]) -> None:
     straight, moved = integrals.first / integrals.m, integrals.S[:, :count] @ np.full(count, 0.004) / integrals.m
     np.testing.assert_allclose(centers, [straight + moved, straight + 5 * moved], atol=1e-9)
     assert np.abs(moved).max() > 1e-4
+
+
+def test_modes_above_a_frequency_are_left_out(given: dict[str, Any]) -> None:
+    alone = given | {"attached": "", "nModes": 6}
+    frequencies = ModalBody(**alone).checks()["frequencies"]
+    between = (frequencies[2] + frequencies[3]) / 2
+    assert ModalBody(**alone, f_max=between).checks()["frequencies"] == pytest.approx(frequencies[:3], rel=1e-9)
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_displacements_at_several_nodes_are_told_in_their_order(given: dict[str, Any]) -> None:
+    count = ModalBody(**given, nModes=2).flexibility().count
+    q = np.linspace(0.01, 0.02, count)
+    start = {"q": Start(q, fixed=True), "qd": Start(np.zeros(count), fixed=True)}
+    found = mbfmu.simulate(Bar(**given, nModes=2, displacementAt="13; 27; 25 26 27 28", **start), stop_time=1e-9)
+    told = np.array([[found[f"bar.u[{i},{j}]"][0] for j in (1, 2, 3)] for i in (1, 2, 3)])
+    places = ModalBody(**given, nModes=2, displacementAt="13; 27; 25 26 27 28").reduction()
+    assert told == pytest.approx(places.displacements[1:] @ q, abs=1e-12)
+    end = [found[f"bar.frame[1].r_0[{k}]"][0] for k in (1, 2, 3)]
+    assert told[2] == pytest.approx(np.array(end) - (0.6, 0, 0), abs=1e-9)
+    assert np.abs(told[0] - told[1]).max() > 1e-3

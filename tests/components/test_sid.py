@@ -245,6 +245,11 @@ def test_a_file_is_written_again_as_it_was(tmp_path: pathlib.Path) -> None:
         assert body.stress[0][0] == pytest.approx(still)
         assert body.stress[1][0] == pytest.approx(np.arange(6.0 * n).reshape(6, n))
     np.testing.assert_allclose(again.flexibility.integrals.N, first.flexibility.integrals.N, atol=1e-9)
+    model = Thrown(ModalBody(**given, q=Start(np.full(n, 0.01), fixed=True), qd=Start(np.zeros(n), fixed=True)))
+    with pytest.warns(UserWarning, match="nobody gave"):
+        run = mbfmu.simulate(model, stop_time=1e-9)
+    told = [run[f"body.sigma[1,{k}]"][0] for k in range(1, 7)]
+    assert told == pytest.approx(still + np.arange(6.0 * n).reshape(6, n).sum(axis=1) * 0.01, rel=1e-6)
 
 
 @pytest.mark.parametrize(
