@@ -222,10 +222,13 @@ def rod(force: np.ndarray, length: float, stiffness: np.ndarray) -> np.ndarray:
         begin = np.concatenate([np.zeros(3), np.eye(3).ravel(), moment])
         return np.asarray(solve_ivp(rates, (0.0, length), begin, "DOP853", rtol=1e-10, atol=1e-12).y[:, -1])
 
+    def at_end(moment: np.ndarray, part: float) -> np.ndarray:
+        return end(moment, part)[12:]
+
     moment, parts = np.zeros(3), (0.25, 0.5, 0.75, 1.0)
     for part in parts:
         guess = moment * part / (part - 0.25) if part > 0.25 else np.cross((length, 0, 0), part * force)
-        moment = root(lambda m, part=part: end(m, part)[12:], guess, tol=1e-11).x
+        moment = root(at_end, guess, args=(part,), tol=1e-11).x
     return end(moment, 1.0)[:3]
 
 
@@ -350,7 +353,16 @@ def _slider_crank(tolerance: float) -> Solution:
     found = motion(system, list(CRANK_NAMES), (0.0, 0.1), tolerance)
     phi, x, *q = (float(found.values[name][-1]) for name in CRANK_NAMES)
     w, v, *qd = q[4:]
-    values = [phi + 15.0, x, q[0], q[1], q[2:4], [w + 150.0, v], qd[:4], [qd[4], -qd[5], qd[6]]]  # beside the crank
+    values: list[float | list[float]] = [
+        phi + 15.0,
+        x,
+        q[0],
+        q[1],
+        q[2:4],
+        [w + 150.0, v],
+        qd[:4],
+        [qd[4], -qd[5], qd[6]],
+    ]  # beside the crank
     return Solution(dict(zip(CRANK, values, strict=True)), found.seconds, found.evaluations)
 
 

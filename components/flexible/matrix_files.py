@@ -344,12 +344,12 @@ def of_matrices(
     M, K = _ordered("massFile", mass, list(nodes)), _ordered("stiffnessFile", stiffness, list(nodes))
     order = {number: k for k, number in enumerate(nodes)}
     places = np.array(list(nodes.values())).reshape(-1, 3)
-    numbers = np.array(list(order), dtype=np.int64)
-    sorting = np.argsort(numbers)
+    listed = np.array(list(order), dtype=np.int64)
+    sorting = np.argsort(listed)
     known = {}
     for count, elements in cells.items() if order else ():
-        at = sorting[np.minimum(np.searchsorted(numbers, elements, sorter=sorting), len(numbers) - 1)]
-        known[count] = at[(numbers[at] == elements).all(axis=1)]
+        at = sorting[np.minimum(np.searchsorted(listed, elements, sorter=sorting), len(order) - 1)]
+        known[count] = at[(listed[at] == elements).all(axis=1)]
     return FiniteElements(M, K, places, order, surface=skin(places, known))
 
 
