@@ -21,6 +21,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from mbfmu.arrays import element_name
 from mbfmu.errors import ModelError
 from mbfmu.modeling import leaves
 from mbfmu.modeling.names import checked_text
@@ -258,7 +259,7 @@ class Parameter(Declaration):
             )
         wrong = self.wrong(array)
         if wrong:
-            raise ModelError(f"{where}.{self.name} = {value!r}: {wrong}")
+            raise ModelError(f"{where}.{self._first_wrong(value, array)}: {wrong}")
         if self.type is Axis and not np.linalg.norm(array) > 0:
             raise ModelError(
                 f"{where}.{self.name} = {value!r}: an axis needs a direction; give a vector that is not zero"
@@ -284,6 +285,13 @@ class Parameter(Declaration):
         if self.max is not None and np.any(values > self.max):
             return f"must be <= {self.max:g}{self._unit()}"
         return "must not be 0" if self.nonzero and np.any(values == 0) else ""
+
+    def _first_wrong(self, value: Any, array: np.ndarray) -> str:
+        """Name and value of what is wrong: of many numbers, the first that is."""
+        if array.size <= 3:
+            return f"{self.name} = {value!r}"
+        index, number = next((i, number) for i, number in np.ndenumerate(array) if self.wrong(number))
+        return f"{element_name(self.name, (i + 1 for i in index))} = {number:g}"
 
     def _checked_choice(self, value: Any, where: str) -> Any:
         if self.type.base == "Boolean":

@@ -355,6 +355,7 @@ DENTED = [*TETRAHEDRON, [0.02, 0.02, 0.02]]
         (lambda: ConvexMesh(), r"ConvexMesh: a mesh without vertices; give a file, or vertices"),
         (lambda: ConvexMesh(vertices=[[0, 0]]), r"vertices has the shape \(1, 2\); expected three coordinates"),
         (lambda: ConvexMesh(vertices=[[0, 0, math.nan]]), r"every value must be finite"),
+        (lambda: ConvexMesh(vertices=CUBE * [1, 1, math.inf]), r"^ConvexMesh.vertices\[1,3\] = -?inf: every value"),
         (lambda: ConvexMesh(vertices=CUBE[:4]), r"vertices: encloses no volume; give four points or more"),
         (
             lambda: ConvexMesh(vertices=TETRAHEDRON, faces=[0, 1, 4]),

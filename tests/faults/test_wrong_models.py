@@ -225,7 +225,7 @@ LINES: dict[str, list[str]] = {
     "self.t = blocks.CombiTimeTable(table=[0, 1])": ["t.table", "rows of time"],
     "self.t = blocks.CombiTimeTable(table=[[0, 1], [1, 2]], columns=[3])": ["no column 3"],
     "self.t = blocks.CombiTimeTable(table=[[0, 1], [0, 2], [1, 3]], smoothness='ContinuousDerivative')": ["jumps"],
-    "self.t = blocks.CombiTimeTable(table=[[0, float('nan')], [1, 2]])": ["table = [[0, nan], [1, 2]]", "finite"],
+    "self.t = blocks.CombiTimeTable(table=[[0, float('nan')], [1, 2]])": ["table[1,2] = nan", "finite"],
     "self.t = blocks.CombiTimeTable(tableOnFile=True, fileName='none.txt', tableName='a')": ["none.txt"],
     "self.l = blocks.TransferFunction(b=[1], a=[])": ["a = []", "coefficients"],
     "self.l = blocks.TransferFunction(b=[], a=[1, 1])": ["b = []", "coefficients"],
