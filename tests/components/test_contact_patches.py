@@ -22,6 +22,7 @@ from mbfmu.components.contact import (
     Capsule,
     Contact,
     ConvexMesh,
+    Cylinder,
     HeightField,
     Plane,
     RigidContact,
@@ -149,6 +150,56 @@ def test_the_least_gap_of_rounded_shapes_is_their_distance(one: str, other: str)
         solids = [placed(*each) for each in zip(shapes, middles, rotations, strict=True)]
         assert gaps(*solids).min() == pytest.approx(expected, abs=2e-6)
         assert gaps(*solids[::-1]).min() == pytest.approx(expected, abs=2e-6)
+
+
+#: Places and turns of one shape against another of 0.1 m: inside each other, faces in one plane, edges along and across
+#: each other, corner on corner, and next to these.
+DEGENERATE = [
+    ((x, y, z), turn)
+    for x, y, z in [
+        (0, 0, 0),
+        (0, 0, 0.1),
+        (0.1, 0, 0.1),
+        (0.1, 0.1, 0.1),
+        (0.05, 0, 0.1),
+        (0, 0, 0.05 + 0.05 * 2**0.5),
+    ]
+    for turn in [(0, 0, 0), (np.pi / 4, 0, 0), (0, 0, np.pi / 2), (np.pi, 0, 0), (1e-9, 0, 1e-7)]
+]
+THIN = {
+    "box": lambda: Box(length=0.1, width=0.1, height=0.1, rounding=0.0025),
+    "mesh": lambda: ConvexMesh(vertices=CUBE),
+    "sliver": lambda: ConvexMesh(vertices=CUBE * [1, 1e-3, 1]),
+    "needle": lambda: ConvexMesh(vertices=CUBE * [1, 1e-3, 1e-3]),
+    "sphere": lambda: Sphere(radius=0.02),
+    "capsule": lambda: Capsule(radius=0.02, length=0.1),
+    "cylinder": lambda: Cylinder(radius=0.05, length=0.1, rounding=0.0025),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("one", ["box", "sliver", "needle"])
+@pytest.mark.parametrize("other", ["mesh", "sphere", "capsule", "cylinder"])
+def test_no_place_of_edges_and_faces_is_without_numbers(one: str, other: str) -> None:
+    """Points, normals, gaps and the derivatives of these are finite, and bodies within each other overlap."""
+    at, T = ca.SX.sym("r", 3), ca.SX.sym("T", 3, 3)
+    moved, still = THIN[one](), THIN[other]()
+    a, b = pairs.Solid(moved, at, Orientation(T, np.zeros(3))), placed(still, (0, 0, 0), Rotation.identity())
+    found = [point for patch in pairs.patches(a, b) for point in patch]
+    gap = ca.vertcat(*(point.gap for point in found))
+    told = [gap, *(ca.horzcat(*column) for column in zip(*((p.normal, p.place) for p in found), strict=True))]
+    told += [ca.vertcat(*(point.weight for point in found)), ca.jacobian(gap, ca.vertcat(at, ca.vec(T)))]
+    # Beyond their rounding, edges do not know how deep they are; what ends such a run does
+    told.append(pairs.depths_of_cores(a, b) if pairs.is_rounded(moved, still) else gap)
+    known = [ca.vec(ca.SX(shape.symbol(name))) for shape in (moved, still) for name in _numbers(shape)]
+    given = [np.ravel(shape.value(name)) for shape in (moved, still) for name in _numbers(shape)]
+    told = ca.substitute(told, [ca.vertcat(*known)], [ca.SX(ca.DM(np.concatenate(given)))])
+    function = ca.Function("told", [at, T], told)
+    for place, turn in DEGENERATE:
+        results = [np.array(result) for result in function(place, Rotation.from_rotvec(turn).as_matrix().T)]
+        assert all(np.isfinite(result).all() for result in results), (place, turn)
+        if not any(place):
+            assert min(results[0][results[3] > 1e-3].min(), results[5].min()) < 0, turn
 
 
 def test_edges_that_fade_out_turn_bodies_as_their_weight_has_it() -> None:
