@@ -219,7 +219,7 @@ def of_mesh(file: str, material: Material, scale: float) -> FiniteElements:
     with library(file):
         basis = skfem.CellBasis(mesh, skfem.ElementTetP2(), intorder=ORDER)
         mass, stiffness = _matrices(skfem, basis, material)
-        groups = {name: _patch(skfem, mesh, facets) for name, facets in _groups(found, used, mesh).items()}
+        groups = {name: _patch(skfem, basis, facets) for name, facets in _groups(found, used, mesh).items()}
     places = basis.doflocs.T
     boundary = mesh.facets.T[mesh.boundary_facets()]
     vertices = basis.nodal_dofs[0]
@@ -248,7 +248,13 @@ def _probe(basis: Any, scale: float, place: np.ndarray) -> Probe:
     shared = np.flatnonzero(inside > best - SHARED)
     values, gradients = np.zeros(basis.N), np.zeros((3, basis.N))
     for cell in shared:
-        at = mapping.invF(x[:, None, None], tind=np.array([cell]))
+        try:
+            at = mapping.invF(x[:, None, None], tind=np.array([cell]))
+        except Exception as error:  # skfem has no other kind
+            told = " ".join(f"{v:g}" for v in place)
+            raise ValueError(
+                f"{told} is in a tetrahedron that is much curved, where it is not found; refine the mesh"
+            ) from error
         inverse = mapping.invDF(at, tind=np.array([cell]))[:, :, 0, 0]
         for k, node in enumerate(basis.element_dofs[:, cell]):
             value, slope = basis.elem.lbasis(at[:, 0, :], k)
@@ -307,11 +313,36 @@ def _groups(found: Any, used: np.ndarray, mesh: Any) -> dict[str, np.ndarray]:
     return {name: np.unique(facets) for name, facets in groups.items()}
 
 
-def _patch(skfem: Any, mesh: Any, facets: np.ndarray) -> Patch:
-    """A surface, each part of which counts by its area."""
-    basis = skfem.FacetBasis(mesh, skfem.ElementTetP2(), facets=facets, intorder=ORDER)
-    nodes = basis.get_dofs(facets).flatten()
-    return Patch(nodes, skfem.BilinearForm(lambda u, v, w: u * v).assemble(basis)[nodes][:, nodes])
+def _patch(skfem: Any, basis: Any, facets: np.ndarray) -> Patch:
+    """A surface, each part of which counts by its area.
+
+    Its triangles are quadratic, through their corners and the middles of their edges: skfem looks for places on them by
+    Newton's method in the tetrahedra, which fails where these are much curved, as around a hole.
+    """
+    mesh = basis.mesh
+    corners, around = mesh.facets[:, facets], ((0, 1), (1, 2), (2, 0))
+    edge = {tuple(ends): k for k, ends in enumerate(np.sort(mesh.edges, axis=0).T.tolist())}
+    middles = np.array(
+        [[edge[tuple(sorted((one[i], one[j])))] for i, j in around] for one in corners.T.tolist()], dtype=int
+    ).reshape(-1, 3)
+    nodes = np.hstack([basis.nodal_dofs[0][corners].T, basis.edge_dofs[0][middles]])
+    (x, y), counts = skfem.quadrature.get_quadrature(basis.elem.refdom.brefdom, ORDER + 2)
+    L, slopes = np.array((1 - x - y, x, y)), np.array(((-1.0, -1), (1, 0), (0, 1)))
+    values = np.array([*(L * (2 * L - 1)), *(4 * L[i] * L[j] for i, j in around)])
+    rates = np.array(
+        [
+            *((4 * L[k] - 1) * slopes[k][:, None] for k in range(3)),
+            *(4 * (slopes[i][:, None] * L[j] + slopes[j][:, None] * L[i]) for i, j in around),
+        ]
+    )
+    tangents = np.einsum("mna,ndq->mqda", basis.doflocs.T[nodes], rates)
+    areas = np.linalg.norm(np.cross(tangents[:, :, 0], tangents[:, :, 1]), axis=2) * counts
+    products = np.einsum("mq,iq,jq->mij", areas, values, values)
+    used, index = np.unique(nodes, return_inverse=True)
+    index = index.reshape(nodes.shape)
+    rows, columns = np.broadcast_arrays(index[:, :, None], index[:, None, :])
+    weights = scipy.sparse.coo_matrix((products.ravel(), (rows.ravel(), columns.ravel())), (len(used),) * 2)
+    return Patch(used, weights.tocsr())
 
 
 def _outwards(mesh: Any, boundary: np.ndarray) -> np.ndarray:

@@ -165,6 +165,22 @@ def test_a_load_counts_by_area_on_an_uneven_surface(tmp_path: pathlib.Path) -> N
     assert tip.weights.sum() == pytest.approx(LENGTHS[1] * LENGTHS[2], rel=1e-12)
 
 
+def test_a_surface_that_is_much_curved_has_its_area(tmp_path: pathlib.Path) -> None:
+    """As those around a hole are in coarse meshes: half of a cylinder of one brick's width, by its quadratic arcs."""
+
+    def bent(points: np.ndarray) -> np.ndarray:
+        r, angle = 0.02, np.pi * points[:, 1] / LENGTHS[1] / 2
+        return np.stack(
+            [points[:, 0] - r * np.sin(2 * angle) * (1 - points[:, 0] / 0.5), points[:, 1], points[:, 2]], axis=1
+        )
+
+    body = of_mesh(str(box(tmp_path / "bent.msh", (4, 1, 1), bent, quadratic=True)), MATERIAL, 1.0)
+    s, weights = np.polynomial.legendre.leggauss(20)
+    slope = -0.02 * 4 * s / LENGTHS[1]  # of the parabola through three points, as y goes from -1 to 1
+    exact = LENGTHS[2] * LENGTHS[1] / 2 * weights @ np.sqrt(1 + slope**2)
+    assert body.groups["base"].weights.sum() == pytest.approx(exact, rel=1e-3)
+
+
 def test_the_command_makes_a_file_of_a_mesh_and_it_is_the_same_body_by_matrices(
     mesh: pathlib.Path, tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
