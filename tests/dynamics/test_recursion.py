@@ -29,7 +29,8 @@ from mbfmu.components.forces import SpringDamperParallel
 from mbfmu.dynamics.solving import accelerations as forms
 from mbfmu.dynamics.solving import articulated_body, dense
 from mbfmu.dynamics.system import System
-from mbfmu.modeling import Assembly, HeatPort, Start
+from mbfmu.modeling import Assembly, Component, Frame, HeatPort, Parameter, RotationalFlange, Start
+from mbfmu.modeling import types as t
 from mbfmu.modeling.registry import assemblies
 from mbfmu.sources import load
 
@@ -171,8 +172,40 @@ def assert_equal(systems: dict[str, System]) -> None:
             np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9 * np.abs(expected).max(), err_msg=way)
 
 
+class FedBack(Component):
+    """A torque along an axis, or a force across it, that knows the acceleration of a frame."""
+
+    along = Parameter(t.Boolean, True, "= true, a torque; else a force", structural=True)
+
+    frame_a, flange = Frame("What is measured"), RotationalFlange("What is driven")
+
+    def equations(self) -> None:
+        push = 0.3 * self.der(self.der(self.frame_a.r_0))[1]
+        self.frame_a.f = ca.vertcat(0 if self.along else push, 0, 0)
+        self.frame_a.t = ca.SX.zeros(3)
+        self.flange.tau = push if self.along else 0
+
+
+def fed_back(along: bool) -> Assembly:
+    """A chain, one of whose hinges is driven by the acceleration of the link behind it, or that link is pushed by it.
+
+    What hangs on the links before it has no symmetric inertia then.
+    """
+    assembly = chain(7)
+    joint = assembly.joint3
+    joint.modify(useAxisFlange=True)
+    assembly.feedback = FedBack(along=along)
+    assembly.connect(assembly.feedback.flange, joint.axis)
+    assembly.connect(assembly.feedback.frame_a, joint.frame_b)
+    return assembly
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("assembly", [Tree, SkewTree, lambda: chain(7)], ids=["tree", "skew tree", "chain"])
+@pytest.mark.parametrize(
+    "assembly",
+    [Tree, SkewTree, lambda: chain(7), lambda: fed_back(True), lambda: fed_back(False)],
+    ids=["tree", "skew tree", "chain", "fed back torque", "fed back force"],
+)
 def test_recursion_equals_dense_equations(assembly, monkeypatch) -> None:
     systems = every_way(assembly, monkeypatch)
     assert len(systems) == 3

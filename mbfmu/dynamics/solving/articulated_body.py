@@ -106,6 +106,9 @@ class _Kind:
     #: has without them, or, where several edges begin there, from that of the base.
     gain: tuple[ca.SX, ca.SX] = dataclasses.field(init=False)
     from_base: bool = False
+    #: True where articulated inertias are symmetric, as those of masses are: not where loads or balances know
+    #: accelerations otherwise, as a torque that a measured acceleration gives, or where such a group hangs on this one.
+    is_symmetric: bool = True
     #: Per child, the placeholders (by hash) of what it hands to the group.
     received: list[list[int]] = dataclasses.field(default_factory=list)
     #: Articulated inertia and force that the group hands to the node that it hangs on, as a function of placeholders
@@ -117,6 +120,11 @@ class _Kind:
     inward: Step = dataclasses.field(init=False)
     outward: dict[tuple[int, ...], Step] = dataclasses.field(default_factory=dict)
     acceleration: dict[tuple[int, ...], Step] = dataclasses.field(default_factory=dict)
+
+    @property
+    def passes(self) -> tuple[Hashable, bool]:
+        """What the group that it hangs on has to know of what it gets."""
+        return self.passed_form, self.is_symmetric
 
     @functools.cached_property
     def reads(self) -> list[int]:
@@ -237,7 +245,7 @@ class _Recursion:
             tuple((edge.parent == GROUND, group.nodes.index(edge.parent), edge.reversed) for edge in group.edges),
             tuple(self.unknowns.a[key].numel() for key in group.keys),
             (tuple(edge in group.moved for edge in group.edges), group.edges[0].path in self.cut.carried),
-            tuple((group.nodes.index(child.base), self.kinds[child].passed_form) for child in group.children),
+            tuple((group.nodes.index(child.base), *self.kinds[child].passes) for child in group.children),
             tuple(symbol in self.cut.unsolved for symbol in group.symbols),
             self._form([*named, *others], given),
         )
@@ -351,6 +359,9 @@ class _Recursion:
         """Solve the rows of a group for its accelerations, from its last edge to the first."""
         group = kind.first
         inertia = {e.child: self._inertia(e.child, self._loads(e.child), group.keys_of(e)) for e in group.edges}
+        kind.is_symmetric = all(self.kinds[child].is_symmetric for child in group.children) and all(
+            _same(of_loads, of_loads.T) for of_loads, *_ in inertia.values()
+        )
         for child in group.children:
             passed = self.kinds[child].passed
             assert passed is not None
@@ -368,6 +379,9 @@ class _Recursion:
             coupled = len(group.moved) > 1 or first.path in self.cut.carried or inertia[edge.child][1].nnz()
             work = self._bent if edge is first and coupled else self._eliminate
             gain, offset, handed = work(edge, kind, inertia)
+            if coupled and edge is first and handed is not None and kind.is_symmetric:
+                whole = kind.original(handed[0])
+                kind.is_symmetric = _same(whole, whole.T)
             if edge is first:
                 placed = []
                 for part in (gain, offset):
@@ -397,14 +411,15 @@ class _Recursion:
         given = [X, S, c, I, p, rows, self.cut.wrench[edge], self.cut.alpha(child)]
         given += [self._accelerations_of(keys), self.cut.motion[(child, "T")]]
         if edge.parent == GROUND:
-            gain, offset = self._gains(*given)
+            gain, offset = self._gains(kind, *given)
             return gain, offset, None
         given += [kind.original(X), kind.original(S), self._upward(edge)]
-        gain, offset, I, p = self._gains(*given)  # noqa: E741
+        gain, offset, I, p = self._gains(kind, *given)  # noqa: E741
         return gain, offset, (I, p)
 
     def _gains(
         self,
+        kind: _Kind,
         X: ca.SX,
         S: ca.SX,
         c: ca.SX,
@@ -434,15 +449,17 @@ class _Recursion:
         if not above:
             return gain, offset
         original_X, original_S, upward = above
-        is_symmetric = not Q.nnz() and _same(upward, -original_X.T) and _same(R, -original_S.T)
-        if is_symmetric:
+        kind.is_symmetric = (
+            kind.is_symmetric and not Q.nnz() and _same(upward, -original_X.T) and _same(R, -original_S.T)
+        )
+        if kind.is_symmetric:
             upward = -X.T  # the same, in terms of what is computed already
         moved = I @ S
         articulated, force = I + moved @ gain, p + moved @ offset
-        if is_symmetric:
+        if kind.is_symmetric:
             articulated = _mirrored(articulated)
         passed = -upward @ (articulated @ X)
-        return gain, offset, _mirrored(passed) if is_symmetric else passed, -upward @ (articulated @ c + force)
+        return gain, offset, _mirrored(passed) if kind.is_symmetric else passed, -upward @ (articulated @ c + force)
 
     def _bent(
         self, first: Edge, kind: _Kind, inertia: dict[int, tuple[ca.SX, ca.SX, ca.SX]]
