@@ -350,9 +350,15 @@ class Viewer {
 
   // Where everything moves, and the boxes that are looked at: the World's, too, unless all else is too small beside them.
   reach() {
-    const boxes = new Map(this.meshes.map((mesh) => [mesh, new Box3()]));
+    const boxes = new Map(this.meshes.map((mesh) => [mesh, new Box3()])), first = new Map();
+    this.moved = new Map(this.meshes.map((mesh) => [mesh, 0]));
     for (const _ of this.motion.samples()) {
       this.root.updateMatrixWorld(true);
+      for (const mesh of this.meshes) {
+        if (!first.has(mesh)) first.set(mesh, mesh.matrixWorld.clone());
+        const { elements } = first.get(mesh), by = mesh.matrixWorld.elements.map((value, i) => Math.abs(value - elements[i]));
+        this.moved.set(mesh, Math.max(this.moved.get(mesh), ...by));
+      }
       // By corners a wheel that turns would reach as far down as the square around it does.
       for (const [mesh, box] of boxes) box.expandByObject(mesh, mesh.geometry.getAttribute("position").count < PRECISE);
       this.stage.placeLabels();
@@ -370,7 +376,9 @@ class Viewer {
   // What travels far is followed by the camera: seen whole, its way would hide what moves on it.
   goAlong() {
     const own = this.meshes.filter(({ userData: { kind, run } }) => kind !== "World" && !run);
-    const moves = (mesh) => !this.ways.get(mesh).isEmpty() && sizeOf(this.ways.get(mesh)) > 1.001 * sizeOf(this.boxOf([mesh]));
+    // A disc that spins about its axis moves, too, though its way is no wider than itself.
+    const widens = (mesh) => sizeOf(this.ways.get(mesh)) > 1.001 * sizeOf(this.boxOf([mesh]));
+    const moves = (mesh) => !this.ways.get(mesh).isEmpty() && (widens(mesh) || this.moved.get(mesh) > 0.001 * sizeOf(this.boxOf([mesh])));
     const isOnTheWay = own.filter(moves), stands = isOnTheWay.length && isOnTheWay.length < own.length; // as a road does
     const moving = stands ? isOnTheWay : own, now = this.boxOf(moving);
     const size = sizeOf(now), way = sizeOf(this.bounds);

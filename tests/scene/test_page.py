@@ -14,7 +14,7 @@ import pytest
 from scipy.interpolate import CubicSpline
 
 import mbfmu
-from mbfmu.components import Body, BodyBox, Prismatic, Revolute, World, blocks, visualizers
+from mbfmu.components import Body, BodyBox, BodyCylinder, Prismatic, Revolute, World, blocks, visualizers
 from mbfmu.components.contact import Contact, Plane, Sphere
 from mbfmu.dynamics.showing.scene import Scene
 from mbfmu.dynamics.system import System
@@ -553,6 +553,27 @@ def test_what_moves_on_a_road_is_seen(opened: Callable[[pathlib.Path], Any], tmp
         """
     )
     assert min(high) > 0.2, "a tenth of the window"
+
+
+class Turntable(Assembly):
+    """A disc that spins, and a bead near its axis."""
+
+    stop_time = 3.0
+
+    def __init__(self) -> None:
+        self.world = World()
+        self.hinge = Revolute(n=(0, 1, 0), animation=False, phi=Start(0.0, fixed=True), w=Start(2.0, fixed=True))
+        self.disc = BodyCylinder(r=(0, 0.02, 0), diameter=2.0)
+        self.bead = Body(m=0.1, r_CM=(0.05, 0.03, 0), sphereDiameter=0.02)
+        self.connect(self.world.frame_b, self.hinge.frame_a)
+        self.connect(self.hinge.frame_b, self.disc.frame_a)
+        self.connect(self.hinge.frame_b, self.bead.frame_a)
+
+
+def test_what_spins_in_its_place_is_no_road(opened: Callable[[pathlib.Path], Any], tmp_path: pathlib.Path) -> None:
+    """The disc takes the same room at all times, and is what moves nevertheless."""
+    browser = opened(mbfmu.animate(Turntable(), tmp_path / "turntable.html"))
+    assert browser.execute_script("return [viewer.size > 2, Boolean(viewer.goesAlong)]") == [True, False]
 
 
 class Falling(Assembly):
