@@ -217,7 +217,7 @@ class _Rubbed:
             rows.append(ca.if_else(sticks, self._sticks[i], ca.if_else(kept[i], law, f_t)))
             size = guarded_length(force, TINY)
             contact.switch(ca.if_else(sticks, (1 + WITHIN) * contact.mu_s * f_n[i] + PRESSING - size, 1), 1, 0)
-            turned = ca.dot(slides, begun) - speed / 2
+            turned = ca.dot(slides, begun) - guarded_length(begun, TINY) * speed / 2
             contact.switch(ca.if_else(ca.logic_and(kept[i], ca.logic_not(sticks)), turned, 1), 1, 0)
             sizes.append(size)
             sticking.append(sticks)

@@ -41,6 +41,8 @@ SMALL
 #define WITHIN 1e-9
 /* A point slides where it is faster than so many times the speed below which nothing is struck. */
 #define AT_REST 4
+/* A point that sticks does so up to this many times that speed: steps and tolerances let it drift. */
+#define DRIFTS 1000
 /* Directions of points that begin to slide are right to this; by how much others turn in a part of an impact. */
 #define DIRECTED 1e-13
 #define TURN 5e-3
@@ -301,6 +303,37 @@ static int see_sliding(Instance *s, const double *velocity)
     return count;
 }
 
+/* The same between impacts. What sticks has not begun to slide by drifting, and what slides is as fast as its friction sees
+   it: with what its direction adds (`direction_from`). */
+static void see_motion(Instance *s, const double *before)
+{
+    Impacts *it = &s->impacts;
+    see_sliding(s, it->velocity);
+    for (int i = 0; i < npoints(s->model); ++i) {
+        const double *modes = before + s->tables->point_modes[i];
+        int at = rubs(s, i);
+        if (at < 0 || !is_on(modes[0])) continue;
+        if (is_on(modes[1])) {
+            it->slides[i] &= norm3(it->velocity + at) > DRIFTS * it->slow[i];
+            continue;
+        }
+        double sliding[3];
+        for (int k = 0; k < 3; ++k) sliding[k] = it->velocity[at + k] + it->slow[i] * modes[2 + k];
+        double size = norm3(sliding);
+        it->slides[i] = size > AT_REST * it->slow[i];
+        for (int k = 0; it->slides[i] && k < 3; ++k) it->along[3 * i + k] = sliding[k] / size;
+    }
+}
+
+/* The direction that friction gets of a point: `along`, so long that what the point drifts with at rest does not turn
+   it. */
+static void direction_from(Instance *s, int i, double *direction)
+{
+    Impacts *it = &s->impacts;
+    double drifts = it->slides[i] || !(it->slow[i] > 0) ? 0 : norm3(it->velocity + rubs(s, i)) / it->slow[i];
+    for (int k = 0; k < 3; ++k) direction[k] = (1 + 2 * drifts) * it->along[3 * i + k];
+}
+
 /* Keep why points have no solution, or more than one. */
 static Outcome explain_wedged(Instance *s, double t, int from)
 {
@@ -332,8 +365,10 @@ static int is_loose(Instance *s, const double *before, const double *w, int i)
     double f_t[3], *along = it->along + 3 * i;
     if (at < 0 || !it->takes_part[i] || it->slides[i] || !is_on(modes[0])) return 0;
     if (!is_on(modes[1])) {
-        COPY(along, modes + 2, 3);
-        return dot3(along, along) > 0.5;
+        double length = norm3(modes + 2);
+        if (!(length > 0.5)) return 0;
+        for (int k = 0; k < 3; ++k) along[k] = modes[2 + k] / length;
+        return 1;
     }
     for (int k = 0; k < 3; ++k) f_t[k] = w[s->tables->struck_speeds[at + k]];
     double size = norm3(f_t), most = it->fixed[i] * fmax(w[s->tables->struck_speeds[i]], 0);
@@ -360,7 +395,7 @@ INTERNAL Outcome choose_modes(Instance *s, double t, const double *x, const doub
     if (some) {
         outcome = find_answers(s);
         if (outcome) return outcome;
-        see_sliding(s, it->velocity);
+        see_motion(s, before);
         for (int i = 0; i < rows; ++i) {
             it->unmoved[i] = it->rate[i];
             for (int j = 0; j < rows; ++j)
@@ -384,12 +419,14 @@ INTERNAL Outcome choose_modes(Instance *s, double t, const double *x, const doub
         if (rubs(s, i) < 0) continue;
         int sticks = closed && it->stuck[i];
         held[place + 1] = sticks;
-        const double *old = before + place + 2;
-        int slid = is_on(before[place]) && !is_on(before[place + 1]) && it->slides[i];
-        double away = 0;
-        for (int k = 0; k < 3; ++k) away = fmax(away, fabs(old[k] - it->along[3 * i + k]));
-        int keeps = !closed || sticks || away < SAME || (slid && dot3(old, it->along + 3 * i) > TURNED);
-        for (int k = 0; k < 3; ++k) held[place + 2 + k] = keeps ? old[k] : it->along[3 * i + k];
+        const double *old = before + place + 2, *along = it->along + 3 * i;
+        int slid = is_on(before[place]) && !is_on(before[place + 1]);
+        double away = 0, length = norm3(old);
+        for (int k = 0; k < 3; ++k) away = fmax(away, fabs(old[k] - length * along[k]));
+        int same = slid && length > 0.5 && away < SAME * length;
+        if (!closed || sticks || same || (slid && it->slides[i] && dot3(old, along) > TURNED * length))
+            COPY(held + place + 2, old, 3);
+        else direction_from(s, i, held + place + 2);
     }
     return DONE;
 }

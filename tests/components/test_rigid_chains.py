@@ -79,7 +79,8 @@ class Chain(Assembly):
 def test_chains_keep_to_the_laws(campaign: Callable[[int, int], int]) -> None:
     """Energy never grows, bodies do not overlap, no force pulls, and friction stays in its cone."""
     met = 0
-    for seed in range(campaign(6, 200)):
+    # 67: of two points that stick together, and have drifted, one begins to slide against the drift.
+    for seed in sorted({*range(campaign(6, 200)), 67}):
         model = Chain(seed)
         result = simulate(System.of(model, energy=True), 1.5, tolerance=1e-8, interval=5e-3)
         assert np.diff(result["energy.total"]).max() < 1e-5, seed
