@@ -240,6 +240,7 @@ def printed(said: list[tuple[bool, Any, Any]], width: int, terminal: bool = Fals
     return re.sub(r"\x1b\[[0-9;]*m", "", file.getvalue())
 
 
+@pytest.mark.filterwarnings("ignore:ModalBody.attached. 4 tells no rotation")
 @pytest.mark.slow
 @pytest.mark.parametrize("verb", VERBS)
 def test_verbs_keep_to_the_width(said: Callable[[str], list[tuple[bool, Any, Any]]], verb: str) -> None:
@@ -382,7 +383,10 @@ def test_every_program_that_runs_models_tells_warnings_so(root: pathlib.Path) ->
         file for folder in ("fmus", "components", "problems", "benchmarks") for file in (root / folder).rglob("*.py")
     ]
     programs = [
-        file for file in files if file.name == "__main__.py" or 'if __name__ == "__main__":' in file.read_text()
+        file
+        for file in files
+        if file.name == "__main__.py" or 'if __name__ == "__main__":' in file.read_text()
+        if file.name != "ansys_files.py"  # which only reads a file, and whose warnings nobody sees
     ]
     assert len(programs) >= 7
     assert [file for file in programs if "with printing.warnings_told():" not in file.read_text()] == []

@@ -15,7 +15,7 @@ from mbfmu.animation import read_subject
 from mbfmu.dynamics.showing.scene import Scene
 from mbfmu.dynamics.system import System
 from mbfmu.errors import MbfmuError
-from mbfmu.export import build as exporter
+from mbfmu.export import selection
 from mbfmu.fmi.foreign import Foreign
 from mbfmu.scene.scene_file import SCENE_FILE, read_scene, scene_file
 
@@ -39,7 +39,7 @@ def test_a_scene_is_read_as_it_was_written(tmp_path: pathlib.Path) -> None:
 
 @pytest.mark.slow
 def test_what_a_scene_takes_is_kept_in_large_models(monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path) -> None:
-    monkeypatch.setattr(exporter, "LARGE", 10)
+    monkeypatch.setattr(selection, "LARGE", 10)
     assembly = mbfmu.load("engine_1b_analytic")
     file = mbfmu.build(assembly, tmp_path / "small.fmu", equations="interpreted")
     shown = read_subject(Foreign(file))
