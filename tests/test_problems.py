@@ -19,8 +19,15 @@ from problems.topics import all_problems, chosen, topics
 #: What a consumer of problems.json finds in each entry.
 FIELDS = {"id", "title", "source", "quantity", "unit", "reference", "ours", "tolerance"}
 
-#: What takes minutes: `make validation` solves these, and `--campaigns`. Two boxes stand in test_contact_patches.py.
-LONG = {"contact-stack-of-five", "contact-stack-of-ten"}
+#: What takes longest: `make validation` solves these, and `--campaigns`. Two boxes stand in test_contact_patches.py,
+#: and cylinders lie, roll and stand on what there is in test_contact_cylinders.py.
+LONG = {
+    "contact-stack-of-five",
+    "contact-stack-of-ten",
+    "contact-cylinder-on-box-energy",
+    "contact-cylinders-energy",
+    "contact-ellipsoid-on-cylinder-energy",
+}
 
 
 def test_andrews_mechanism_agrees_with_its_references() -> None:
