@@ -215,6 +215,10 @@ def said(folder: pathlib.Path) -> Callable[[str], list[tuple[bool, Any, Any]]]:
 
     def of(verb: str) -> list[tuple[bool, Any, Any]]:
         if verb not in known:
+            for earlier, line in VERBS.items():  # what this one takes may have been another worker's to write
+                made = line[line.index("-o") + 1] if "-o" in line and earlier != verb else ""
+                if made and any(made in given for given in VERBS[verb]) and not (folder / made).exists():
+                    of(earlier)
             found: list[tuple[bool, Any, Any]] = []
 
             def heard(console: Console, *args: Any, **kwargs: Any) -> None:
