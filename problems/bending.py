@@ -29,7 +29,7 @@ from mbfmu.frames import null_rotation
 from mbfmu.modeling import Assembly, Frame_b, Parameter, Start
 from mbfmu.modeling import types as t
 from mbfmu.studies.linearize import linearize
-from problems.motion import motion
+from problems.motion import Motion, motion
 from problems.problem import Problem, Solution
 
 # -- rotating cantilever
@@ -154,12 +154,16 @@ class TipForce(Assembly):
             self.connect(self.along[k].y, self.force.force[k])
 
 
+def moved(model: Assembly, names: Sequence[str], times: Sequence[float], tolerance: float) -> Motion:
+    """`motion` of what starts straight and at rest, which nobody has to say."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return motion(System.of(model), names, times, tolerance)
+
+
 def rest(model: TipForce, end: float, tolerance: float) -> tuple[np.ndarray, float]:
     """Place of the end of the beam once it rests [m], and CPU time [s]."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # it starts straight, which nobody has to say
-        system = System.of(model)
-        found = motion(system, [f"beam.frame_b.r_0[{k}]" for k in (1, 2, 3)], (0.0, end), tolerance)
+    found = moved(model, [f"beam.frame_b.r_0[{k}]" for k in (1, 2, 3)], (0.0, end), tolerance)
     return np.array([values[-1] for values in found.values.values()]), found.seconds
 
 
@@ -347,10 +351,7 @@ CRANK_NAMES = (
 
 
 def _slider_crank(tolerance: float) -> Solution:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        system = System.of(FlexibleSliderCrank())
-    found = motion(system, list(CRANK_NAMES), (0.0, 0.1), tolerance)
+    found = moved(FlexibleSliderCrank(), list(CRANK_NAMES), (0.0, 0.1), tolerance)
     phi, x, *q = (float(found.values[name][-1]) for name in CRANK_NAMES)
     w, v, *qd = q[4:]
     values: list[float | list[float]] = [
@@ -473,20 +474,14 @@ def long_spin_up() -> SpinUp:
 
 
 def _extension(tolerance: float) -> Solution:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        system = System.of(long_spin_up())
-    found = motion(system, ["beam.u_b[1]"], (0.0, 20.0), tolerance)
+    found = moved(long_spin_up(), ["beam.u_b[1]"], (0.0, 20.0), tolerance)
     return Solution(
         {"bending-spin-up-extension": float(found.values["beam.u_b[1]"][-1])}, found.seconds, found.evaluations
     )
 
 
 def _spin_up(tolerance: float) -> Solution:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        system = System.of(SpinUp())
-    found = motion(system, ["beam.u_b[2]"], (0.0, *INSTANTS), tolerance)
+    found = moved(SpinUp(), ["beam.u_b[2]"], (0.0, *INSTANTS), tolerance)
     return Solution({"bending-spin-up": found.values["beam.u_b[2]"][1:].tolist()}, found.seconds, found.evaluations)
 
 
@@ -494,6 +489,10 @@ _CRANK_SOURCE = (
     "B. Simeon, Modelling a flexible slider crank mechanism by a mixed system of DAEs and PDEs, Mathematical Modelling "
     "of Systems 2 (1996), 1-18; problem `crank` of the Test Set for IVP Solvers, F. Mazzia, C. Magherini, release 2.4"
 )
+
+_RITZ = "the equations of A. D. Wright et al., 1982 (as above), by Ritz's method in twenty polynomials"
+#: Of problems whose cost is told of one run.
+_ONE_RUN: Mapping[str, Any] = {"tolerance": 1e-7, "tolerances": (1e-7,)}
 
 PROBLEMS = (
     Problem(
@@ -506,27 +505,25 @@ PROBLEMS = (
         list(FLAP.values()),
         _flap,
         error=1e-3,
-        tolerance=1e-7,
-        tolerances=(1e-7,),
         model=RotatingCantilever,
+        **_ONE_RUN,
     ),
     Problem(
         "bending-rotating-hub",
         "Rotating cantilever on a hub",
-        "the equations of A. D. Wright et al., 1982 (as above), by Ritz's method in twenty polynomials",
+        _RITZ,
         "first three flap frequencies at 1 and 5 on a hub of the beam's length, all by the root of EI / (rho A L^4)",
         "1",
         HUB_FLAP,
         _hub,
         error=1e-2,
         origin="computed",
-        tolerance=1e-7,
-        tolerances=(1e-7,),
+        **_ONE_RUN,
     ),
     Problem(
         "bending-rotating-tip",
         "Rotating cantilever with a mass at its end",
-        "the equations of A. D. Wright et al., 1982 (as above), by Ritz's method in twenty polynomials",
+        _RITZ,
         "first two frequencies, by the root of EI / (rho A L^4), at 0, 2 and 5 across the plane of rotation with the "
         "mass of the beam at its end, at 5 on a hub of its length; within the plane at 5 and, with half of it, at 10",
         "1",
@@ -534,8 +531,7 @@ PROBLEMS = (
         _loaded,
         error=1e-2,
         origin="computed",
-        tolerance=1e-7,
-        tolerances=(1e-7,),
+        **_ONE_RUN,
     ),
     Problem(
         "bending-elastica",
@@ -548,8 +544,7 @@ PROBLEMS = (
         _elastica,
         error=5e-4,
         origin="closed form",
-        tolerance=1e-7,
-        tolerances=(1e-7,),
+        **_ONE_RUN,
     ),
     Problem(
         "bending-princeton",
@@ -562,8 +557,7 @@ PROBLEMS = (
         list(PRINCETON.values()),
         _princeton,
         error=0.003 * min(PRINCETON.values()),
-        tolerance=1e-7,
-        tolerances=(1e-7,),
+        **_ONE_RUN,
     ),
     Problem(
         "bending-princeton-heavy",
@@ -576,8 +570,7 @@ PROBLEMS = (
         _strips,
         error=3e-4,
         origin="computed",
-        tolerance=1e-7,
-        tolerances=(1e-7,),
+        **_ONE_RUN,
     ),
     Problem(
         "bending-spin-up",

@@ -6,6 +6,7 @@ import contextlib
 import dataclasses
 import functools
 import pathlib
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -156,10 +157,10 @@ class FiniteElements:
             numbers = [int(word) for word in words]
         except ValueError:
             raise ValueError(f"{name!r} is no number of a node; give numbers, as in '12 13 14'") from None
-        for number in numbers:
+        for number, count in Counter(numbers).items():
             if number not in self.order:
                 raise ValueError(f"there is no node {number}; the {len(self.order)} nodes are up to {max(self.order)}")
-            if numbers.count(number) > 1:
+            if count > 1:
                 raise ValueError(f"node {number} is named twice in {name!r}; name it once")
         return Patch(np.array([self.order[number] for number in numbers], dtype=int), scipy.sparse.eye(len(numbers)))
 

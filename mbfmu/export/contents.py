@@ -9,6 +9,7 @@ import functools
 import pathlib
 import shutil
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from mbfmu.dynamics.showing.scene import Scene
 from mbfmu.dynamics.system import System
@@ -138,18 +139,25 @@ class Contents:
         """Write modelDescription.xml and, with algebraic variables for importers, the manifest of that."""
         self.report("Describing the model")
         target, system = self.options.kind.target, self.system
+        common: dict[str, Any] = {
+            "identifier": self.identifier,
+            "model_exchange": self.exchange,
+            "date": self.date,
+            "description": system.description,
+            "figures": system.figures,
+            "scene": self.visual,
+        }
         if self.arrangement is None:
+            offered = CAPABILITIES[target]
             description = model_description(
-                self.equations, self.variables, self.references, guid=guid, capabilities=CAPABILITIES[target],
-                source_files=source_files, identifier=self.identifier, model_exchange=self.exchange, date=self.date,
-                description=system.description, figures=system.figures, scene=self.visual,
+                self.equations, self.variables, self.references, guid=guid, capabilities=offered,
+                source_files=source_files, **common,
             )  # fmt: skip
         else:
+            hosted = target == "python"
             description = model_description_3(
-                self.equations, self.arrangement, token=guid, execution_tool=target == "python",
-                identifier=self.identifier, model_exchange=self.exchange, date=self.date,
-                description=system.description, figures=system.figures, scene=self.visual,
-            )  # fmt: skip
+                self.equations, self.arrangement, token=guid, execution_tool=hosted, **common
+            )
         (folder / "modelDescription.xml").write_bytes(description)
         if self.options.dae and self.arrangement is not None:
             layered_dae.write_manifest(folder, self.equations, self.arrangement, description)

@@ -285,6 +285,14 @@ static double holds_off(const Instance *s, int i)
     return sum;
 }
 
+/* Does a point slide that is so fast along its surface? Then in that direction. */
+static void see_point(Impacts *it, int i, const double *velocity)
+{
+    double size = norm3(velocity);
+    it->slides[i] = size > AT_REST * it->slow[i];
+    for (int k = 0; it->slides[i] && k < 3; ++k) it->along[3 * i + k] = velocity[k] / size;
+}
+
 /* Points that are faster than nothing slide in the direction of their velocities. Returns how many. */
 static int see_sliding(Instance *s, const double *velocity)
 {
@@ -295,10 +303,8 @@ static int see_sliding(Instance *s, const double *velocity)
         it->slides[i] = 0;
         it->friction[i] = it->kinetic[i];
         if (at < 0) continue;
-        double size = norm3(velocity + at);
-        it->slides[i] = size > AT_REST * it->slow[i];
+        see_point(it, i, velocity + at);
         count += it->slides[i];
-        for (int k = 0; it->slides[i] && k < 3; ++k) it->along[3 * i + k] = velocity[at + k] / size;
     }
     return count;
 }
@@ -319,14 +325,11 @@ static void see_motion(Instance *s, const double *before)
         }
         double sliding[3];
         for (int k = 0; k < 3; ++k) sliding[k] = it->velocity[at + k] + it->slow[i] * modes[2 + k];
-        double size = norm3(sliding);
-        it->slides[i] = size > AT_REST * it->slow[i];
-        for (int k = 0; it->slides[i] && k < 3; ++k) it->along[3 * i + k] = sliding[k] / size;
+        see_point(it, i, sliding);
     }
 }
 
-/* The direction that friction gets of a point: `along`, so long that what the point drifts with at rest does not turn
-   it. */
+/* The direction that friction gets of a point: `along`, longer the more the point drifts at rest, which must not turn it. */
 static void direction_from(Instance *s, int i, double *direction)
 {
     Impacts *it = &s->impacts;

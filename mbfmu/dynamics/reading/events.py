@@ -79,7 +79,9 @@ class Modes:
     Attributes:
         closed: 1 while a point is kept closed, for each.
         sticks: 1 while a closed point sticks, for each; empty without friction.
-        direction: in which a point slides, or begins to: unit vectors, three elements each; empty without friction.
+        direction: in which a point slides, or begins to, three elements each; empty without friction. Friction is that
+            of the velocity with `slow` times the direction added to it: of length 1, or more where a point begins to
+            slide that has drifted.
     """
 
     closed: ca.SX
