@@ -16,6 +16,7 @@ import ast
 import contextlib
 import dataclasses
 import difflib
+import itertools
 import json
 import os
 import pathlib
@@ -25,6 +26,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterable, Iterator
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -54,6 +56,9 @@ FOLDERS = {
 
 #: Covering tests that run together: many a mutant is noticed by the first.
 AT_ONCE = 150
+
+#: Times that are given to changed files, s: others than in any run before.
+_TIMES = itertools.count(int(time.time()))
 
 #: Seconds until tests that do not end are stopped, which is noticed.
 PATIENCE = 3600
@@ -167,13 +172,18 @@ def is_c(text: str, name: str) -> bool:
 
 @contextlib.contextmanager
 def written(path: pathlib.Path, text: str) -> Iterator[None]:
-    """Have a file say something else for a while."""
-    kept = path.read_bytes()
+    """Have a file say something else for a while.
+
+    Each text has a time of its own: compiled modules, which are known by it to the second, are never those of another.
+    """
+    kept, before = path.read_bytes(), path.stat().st_mtime
     path.write_text(text, encoding="utf-8")
+    os.utime(path, (before, next(_TIMES)))
     try:
         yield
     finally:
         path.write_bytes(kept)
+        os.utime(path, (before, before))
 
 
 def record(quick: bool) -> None:
@@ -247,7 +257,8 @@ def pytest(arguments: list[str]) -> str | None:
     """Run tests of the clone; returns the first that fails, or what else went wrong."""
     program = CLONE / ".venv" / "bin" / "pytest"
     named = os.environ.get("MBFMU_REFERENCE", str(ROOT.parent / "shared" / "reference"))
-    environment = os.environ | {"MBFMU_REFERENCE": named, "PYTHONDONTWRITEBYTECODE": "1"}
+    environment = os.environ | {"MBFMU_REFERENCE": named}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # a suite starts many processes
     run = subprocess.Popen(
         [str(program), "-n", "auto", "--maxprocesses", "4", "-p", "no:cacheprovider", *arguments],
         cwd=CLONE,
