@@ -15,7 +15,7 @@ import dataclasses
 import math
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from typing import TypeAlias, TypeGuard
+from typing import NamedTuple, TypeAlias, TypeGuard
 
 import casadi as ca
 
@@ -32,8 +32,13 @@ WHOLE = 1000
 #: Statements of a file: a compiler takes a fraction of a second for it.
 FILE = 4000
 
-#: An operation with the numbers of the variables that are its operands.
-_FORMS = {name: re.sub(r"\b([ab])\b", r"{\1}", text) for name, text in OPERATIONS.items()}
+#: How many operands each operation has, and what writes it with the numbers of these, in C for numbers and for vectors.
+_OPERANDS = {name: operands(name) for name in OPERATIONS}
+_FORMS = {name: re.sub(r"\bb\b", "a{1}", re.sub(r"\ba\b", "a{0}", text)).format for name, text in OPERATIONS.items()}
+_VECTOR_FORMS = {
+    name: form if name in ARITHMETIC else f"{name}({', '.join(('a{0}', 'a{1}')[: _OPERANDS[name]])})".format
+    for name, form in _FORMS.items()
+}
 
 #: What processors must have for vectors of so many numbers.
 _TARGETS = {4: "avx2", 8: "avx512f,avx512dq"}
@@ -66,6 +71,8 @@ class _Dialect:
 
     def __init__(self, lanes: int = 1) -> None:
         self._lanes = lanes
+        #: What operations make of variables.
+        self.forms = _FORMS if lanes == 1 else _VECTOR_FORMS
         self.type = "double" if lanes == 1 else "V"
         self.entry = f"(const {self.type} **arg, {self.type} **res, {self.type} *w)"
 
@@ -75,13 +82,6 @@ class _Dialect:
         if not math.isfinite(value):
             text = ("-" if math.copysign(1, value) < 0 else "") + ("NAN" if math.isnan(value) else "INFINITY")
         return text if self._lanes == 1 else f"(V){{{', '.join([text] * self._lanes)}}}"
-
-    def operation(self, name: str, of: Sequence[int]) -> str:
-        """What an operation makes of variables."""
-        names = dict(zip("ab", (f"a{place}" for place in of), strict=False))
-        if self._lanes == 1 or name in ARITHMETIC:
-            return _FORMS[name].format(**names)
-        return f"{name}({', '.join(names[operand] for operand in 'ab'[: operands(name)])})"
 
     def is_any(self, variable: str) -> str:
         """Whether a variable is not 0, in any lane."""
@@ -119,8 +119,7 @@ class _Dialect:
         return "\n".join([*lines, ""])
 
 
-@dataclasses.dataclass(frozen=True)
-class _Statement:
+class _Statement(NamedTuple):
     """A statement; numbers of the variables `a0`, `a1` ... that it reads and sets (none: it gives a result)."""
 
     text: str
@@ -324,7 +323,7 @@ class Code:
     def _statements(self, function: ca.Function, frame: _Frame) -> list[_Statement]:
         """A function of numbers, instruction by instruction; variables are the places of CasADi's work vector."""
         found = []
-        dialect = self._dialect
+        dialect, forms = self._dialect, self._dialect.forms
         kind, operands_of, made = function.instruction_id, function.instruction_input, function.instruction_output
         calls = calls_in(function)
         known: dict[int, str] = {}  # numbers and arguments, by places
@@ -348,8 +347,8 @@ class Code:
             elif name == "OUTPUT":
                 found.append(_Statement(frame.results(to[0], to[1], f"a{of[0]}"), tuple(of)))
             else:
-                of = of[: operands(name)]  # of one operand, CasADi gives the same place twice
-                found.append(_Statement(f"a{to[0]} = {dialect.operation(name, of)};", tuple(of), (to[0],), name))
+                reads = tuple(of[: _OPERANDS[name]])  # of one operand, CasADi gives the same place twice
+                found.append(_Statement(f"a{to[0]} = {forms[name](*reads)};", reads, (to[0],), name))
         return found if dialect.type == "double" else _with_sines_and_cosines(found)
 
     def _call(
