@@ -25,7 +25,7 @@ from mbfmu.runtime import build as runtime
 from mbfmu.runtime import contract
 from mbfmu.runtime.c_code import Code, always, declarations, is_long, work_length
 from mbfmu.runtime.calls import has_calls
-from mbfmu.runtime.compiled import INNER
+from mbfmu.runtime.compiled import INNER, optimization
 from mbfmu.runtime.compilers import (
     Compilation,
     Compiler,
@@ -234,9 +234,10 @@ class Sources:
             return
         files = self._code().in_files()
         self._write(files)
+        option = optimization(sum(map(len, files.values())))
         for name in files:
             if name.endswith(".c"):
-                self._add(name, _OPTIMIZE, ["equations.h", "portable.h"])
+                self._add(name, (option,), ["equations.h", "portable.h"])
 
     def finish(self, guid: str) -> None:
         """Write the descriptor, the last of all."""
