@@ -23,6 +23,9 @@ MORE = 12
 #: Polynomials that hold foreshortening as a field: its resultant and moment are exact with two.
 BOWS = 4
 
+#: A shape of bending whose deflection is less than this part of its slope times the length is shear alone.
+SHEAR_ALONE = 1e-6
+
 #: Conditions of bending at both ends: what is zero there, as powers of s and 1 - s that each deflection has.
 ENDS = {"clamped-free": (2, 0), "hinged-hinged": (1, 1), "clamped-hinged": (2, 1), "clamped-clamped": (2, 2)}
 
@@ -161,10 +164,21 @@ def _along(count: int, inertia: float, stiffness: float, L: float) -> list[Legen
 def _scaled(part: Legendre, *others: Legendre) -> tuple[Legendre, ...]:
     """Polynomials by the largest value of the first, which is positive where it is last large."""
     places = np.linspace(0.0, 1.0, 401)
-    values = part(places)
+    values = _values(part, places)
     large = np.flatnonzero(np.abs(values) > 0.999 * np.abs(values).max())
     factor = values[large[0] if abs(values[-1]) < 0.999 * np.abs(values).max() else -1]
     return tuple(one / factor for one in (part, *others))
+
+
+def _bent(w: Legendre, slope: Legendre, L: float) -> tuple[Legendre, ...]:
+    """A shape of bending by its largest deflection; where sections turn and nothing deflects, by its slope times L.
+
+    Of a hinged beam the lowest one that is shear alone turns all sections alike.
+    """
+    places = np.linspace(0.0, 1.0, 401)
+    if np.abs(_values(w, places)).max() > SHEAR_ALONE * L * np.abs(_values(slope, places)).max():
+        return _scaled(w, slope)
+    return _ZERO, _scaled(slope)[0] / L
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -237,7 +251,7 @@ def beam_shapes(beam: Stiffness, counts: Counts, ends: str, static: bool, stiffe
     for plane, axis, count in ((0, "y", counts.y), (1, "z", counts.z)):
         space = _bending(beam, plane, ends, count)
         for pair in space.shapes(count, _end_loads(space, ends) if static else []):
-            w, slope = _scaled(*pair)
+            w, slope = _bent(*pair, beam.L)
             u = (_ZERO, w, _ZERO) if axis == "y" else (_ZERO, _ZERO, w)
             turn = (_ZERO, _ZERO, slope) if axis == "y" else (_ZERO, -1 * slope, _ZERO)
             shapes.append((u, turn))

@@ -70,6 +70,18 @@ def test_frequencies_of_a_beam_with_shear_are_those_of_timoshenko() -> None:
     assert found[:3] == pytest.approx(exact[:3], rel=2e-4)
 
 
+def test_a_hinged_beam_has_a_mode_of_shear_alone() -> None:
+    """All its sections turn alike and nothing deflects: sqrt(kGA / rhoI), among modes of bending around it."""
+    kGA, rhoI, many = 30.0, 0.02, {"nHeight": 0, "nAxial": 0, "nTorsion": 0}
+    beam = Beam(**UNIT | {"rhoI_y": rhoI, "kGA": kGA}, shear=True, ends="hinged-hinged", nWidth=9, **many)
+    found = np.sort(linearize(Clamped(beam)).eigenvalues.imag)[-9:]
+    assert np.abs(found / math.sqrt(kGA / rhoI) - 1).min() < 1e-9
+    shapes = beam.shapes()
+    assert np.abs(shapes.flexibility.bows).max() < 1e3
+    turns = [shapes.rotations(s)[2, np.argmin(np.abs(found - math.sqrt(kGA / rhoI)))] for s in (0.0, 0.3, 1.0)]
+    assert turns == pytest.approx([1.0, 1.0, 1.0], rel=1e-9)  # 1 by the length
+
+
 @pytest.mark.parametrize("shear", [False, True])
 def test_a_force_at_the_end_bends_a_beam_as_the_book_says(shear: bool) -> None:
     """Its compliance there is L^3 / 3 EI, and with shear L / kGA more: exact with three shapes."""
