@@ -27,6 +27,10 @@ LONG = {
     "contact-cylinder-on-box-energy",
     "contact-cylinders-energy",
     "contact-ellipsoid-on-cylinder-energy",
+    "bending-plate-cantilever",
+    "bending-plate-files",
+    "bending-plate-free",
+    "bending-plate-hinged",
 }
 
 

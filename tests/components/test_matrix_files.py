@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import pathlib
-import shutil
 import struct
 from typing import Any
 
@@ -183,42 +181,6 @@ def test_wrong_matrices_are_refused(bar: Any, tmp_path: pathlib.Path, change: st
         given["massFile"] = given["nodeFile"]
     with pytest.raises(ModelError, match=message):
         body(given)
-
-
-#: Folder with Exudyn's test data (main/pythonDev/TestModels/testData of its repository), which are not part of ours.
-ROTOR = os.environ.get("MBFMU_EXUDYN_DATA")
-#: Seventh frequency of the free rotor [Hz] as Exudyn's tests have it; stiffness by Abaqus is 100 times too large.
-ROTOR_FREQUENCIES = {"Ansys": 104.63701055079783, "Abaqus": 1046.370132606291}
-
-
-@pytest.mark.skipif(ROTOR is None, reason="MBFMU_EXUDYN_DATA names no folder with a rotor by Ansys and Abaqus")
-@pytest.mark.parametrize("program", list(ROTOR_FREQUENCIES))
-def test_a_rotor_has_the_frequencies_of_another_program(tmp_path: pathlib.Path, program: str) -> None:
-    folder = pathlib.Path(str(ROTOR))
-    if program == "Abaqus":
-        names = ("rotorDiscTestMASS1.mtx", "rotorDiscTestSTIF1.mtx", "rotorDiscTest.inp")
-        given = [str(folder / name) for name in names]
-        nodes = list(matrix_files.read_nodes(given[2]))
-    else:
-        given = [str(tmp_path / name) for name in ("mass.mtx", "stiffness.mtx", "nodes.csv")]
-        for name, file in zip(("Mass", "Stiffness"), given, strict=False):
-            shutil.copy(folder / f"rotorAnsys{name}MatrixSparse.txt", file)
-        order = (folder / "rotorAnsysMatrixDofMappingVector.txt").read_text().splitlines()
-        nodes = [int(line.split()[0]) for line in order if not line.startswith("%")][1:]
-        lines = (folder / "rotorAnsysNodalCoordinates.txt").read_text("latin-1").replace(",", ".").splitlines()[1:]
-        places = {number: place for number, *place in (line.split() for line in lines)}
-        pathlib.Path(given[2]).write_text("".join(f"{k} {' '.join(places[str(k)])}\n" for k in nodes))
-    held, attached = " ".join(map(str, nodes[:6])), f"{nodes[40]} {nodes[60]} {nodes[80]}; {nodes[-1]}"
-    files = dict(zip(("massFile", "stiffnessFile", "nodeFile"), given, strict=True))
-    rotor = ModalBody(**files, held=held, attached=attached, nModes=4)
-    checks = rotor.checks()
-    free = np.array(checks["free_frequencies"])
-    assert free[:6].max() < 1e-3
-    assert free[6] == pytest.approx(ROTOR_FREQUENCIES[program], rel=1e-9)
-    (tmp_path / "rotor.SID_FEM").write_text(rotor.sid_text())
-    again = ModalBody(fileName=str(tmp_path / "rotor.SID_FEM"), attached="1; 2").checks()
-    assert again["frequencies"] == pytest.approx(checks["frequencies"], rel=1e-9)
-    assert again["mass"] == pytest.approx(checks["mass"], rel=1e-12)
 
 
 def cells(bar: Any) -> np.ndarray:
