@@ -197,8 +197,8 @@ def _rotor(tolerance: float) -> Solution:
         sid.write_text(body.sid_text())
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # where it begins
-            values = linearize(FreeRotor(str(sid))).frequencies
-    values = {"bending-rotor-files": found, "bending-rotor-free": np.sort(values[values > 1.0])[:4:2].tolist()}
+            own = linearize(FreeRotor(str(sid))).frequencies
+    values = {"bending-rotor-files": found, "bending-rotor-free": np.sort(own[own > 1.0])[:4:2].tolist()}
     return Solution(values, time.process_time() - begin)
 
 

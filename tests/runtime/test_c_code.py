@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import dataclasses
 import math
 import pathlib
 import platform
@@ -163,9 +162,9 @@ def test_sines_and_cosines_that_something_stands_between_stay_apart(between, mer
     sine = c_code._Statement("a1 = SIN(a0);", (0,), (1,), "SIN")
     cosine = c_code._Statement("a3 = COS(a0);", (0,), (3,), "COS")
     middle = [c_code._Statement(f"a{sets[0]} = ...;", reads, sets, name) for reads, sets, name in between]
-    for first, last in ((sine, cosine), (cosine, dataclasses.replace(sine, text="a3 = SIN(a0);", sets=(3,)))):
+    for first, last in ((sine, cosine), (cosine, sine._replace(text="a3 = SIN(a0);", sets=(3,)))):
         if first is cosine:
-            first = dataclasses.replace(cosine, text="a1 = COS(a0);", sets=(1,))
+            first = cosine._replace(text="a1 = COS(a0);", sets=(1,))
         found = c_code._with_sines_and_cosines([first, *middle, last])
         assert len(found) == (2 if merged else 3)
         if merged:
