@@ -23,7 +23,7 @@ VIEWER := templates/scene/package.json $(wildcard templates/scene/*.js)
 # What editors complete constructors of components from (distribution/stubs.py), renewed when components change.
 STUBS := .venv/.stubs
 
-.PHONY: demo test core quick mutants versions lint docs fmus gallery screens live sizes bench validation page wheel first-minutes sbom compatibility \
+.PHONY: demo test core quick campaigns mutants versions lint docs fmus gallery screens live sizes bench validation page wheel first-minutes sbom compatibility \
 	clean always compile_commands.json
 
 demo: $(ZIG)
@@ -42,6 +42,10 @@ core: $(STUBS)
 # All but tests marked slow. It says how many it left out.
 quick: $(STUBS)
 	$(PYTEST) -m "not slow"
+
+# What the suite leaves to it: the dearest cases of tests that run others of their kind, in all some minutes.
+campaigns: $(STUBS)
+	$(PYTEST) --campaigns -m left_out
 
 # Breaks a random sample of lines in a clone, one at a time, and tells which no test notices; takes hours.
 mutants: $(STUBS)

@@ -21,7 +21,9 @@ hypothesis.settings.register_profile("mbfmu", parent=hypothesis.settings.get_pro
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 # What is compiled here is kept here: other checkouts, and the user's own builds, do not push it out of its folder.
+# The suite compiles more than a user's cache holds: what is pushed out before the next run comes by would be of no use.
 os.environ.setdefault("MBFMU_CACHE", str(ROOT / "build" / "cache"))
+os.environ.setdefault("MBFMU_CACHE_SIZE", str(10**9))
 
 # Most of what is compiled here runs for some milliseconds: it is compiled without optimisation, in half the time, with
 # clang in a quarter. What uses the fixtures `users_compiler` and `as_users_compile` is compiled as elsewhere.
@@ -37,7 +39,7 @@ SLOW_FROM = 0.5
 def pytest_addoption(parser: pytest.Parser) -> None:
     """What `pytest --help` shows."""
     group = parser.getgroup("mbfmu")
-    group.addoption("--campaigns", action="store_true", help="random campaigns at full size, not a sample")
+    group.addoption("--campaigns", action="store_true", help="campaigns at full size, and cases that are left to them")
     group.addoption("--cpu", metavar="FILE", help="write what each test took of the processor, in seconds, as CSV")
 
 
@@ -46,6 +48,26 @@ def pytest_configure(config: pytest.Config) -> None:
     hypothesis.settings.load_profile("campaigns" if config.getoption("--campaigns") else "mbfmu")
     if not hasattr(config, "workerinput"):
         config.pluginmanager.register(Times(config.getoption("--cpu")))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave to `make campaigns` what is marked so, unless `--campaigns` or FILE::TEST[CASE] asks for it."""
+    left_out = [item for item in items if is_left_to_campaigns(item)]
+    for item in left_out:
+        item.add_marker("left_out")
+    if left_out and not config.getoption("--campaigns") and not any("::" in argument for argument in config.args):
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if item.get_closest_marker("left_out") is None]
+
+
+def is_left_to_campaigns(item: pytest.Item) -> bool:
+    """Is a test, or the case of a parameter or id that its mark names, run with `--campaigns` alone?"""
+    mark = item.get_closest_marker("campaign")
+    if mark is None or not mark.args:
+        return mark is not None
+    case = getattr(item, "callspec", None)
+    return case is not None and not {case.id, *map(str, case.params.values())}.isdisjoint(mark.args)
 
 
 def cpu_seconds() -> float:

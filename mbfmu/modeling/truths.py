@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import casadi as ca
 import numpy as np
+
+from mbfmu.instructions import instructions_of
 
 _TRUTHS = {ca.OP_LT, ca.OP_LE, ca.OP_EQ, ca.OP_NE, ca.OP_NOT, ca.OP_AND, ca.OP_OR}
 #: What is a truth where all that it is made of are.
@@ -59,7 +61,9 @@ def counted(value: ca.SX, is_boolean: Callable[[ca.SX], bool]) -> ca.SX | None:
     A number that follows from one condition alone and changes its sign with it, as `b - 0.5`, is no such: its sign says
     something. Nor is `if_else(condition, 1, 0)`, a number.
     """
-    waiting = [] if value.is_constant() or value.is_symbolic() or is_truth(value, is_boolean) else [value]
+    if value.is_constant() or value.is_symbolic() or is_truth(value, is_boolean) or not _reckons(value, is_boolean):
+        return None
+    waiting = [value]
     folded, seen = _Folded(is_boolean), set[int]()
     while waiting:
         part = waiting.pop()
@@ -74,6 +78,52 @@ def counted(value: ca.SX, is_boolean: Callable[[ca.SX], bool]) -> ca.SX | None:
                 return operand
         waiting += [operand for operand in operands if not operand.is_constant() and not operand.is_symbolic()]
     return None
+
+
+def _reckons(value: ca.SX, is_boolean: Callable[[ca.SX], bool]) -> bool:
+    """False where no arithmetic that gives a number has a condition for an operand.
+
+    Numbers of many parts are seen through at once; of others it has to be looked what their conditions do.
+    """
+    function = ca.Function("value", [], [value], {"allow_free": True})
+    operation, operands_of, results_of = instructions_of(function)
+    symbols = iter(function.free_sx())
+    maker = [0] * function.sz_w()  # of what is at each place of work
+    reckoned: dict[int, list[int]] = {}  # instructions of arithmetic, with those that make their operands
+    conditions: dict[int, ca.SX | None] = {}  # comparisons, and symbols
+    for k in range(function.n_instructions()):
+        code = operation(k)
+        if code == ca.OP_OUTPUT:
+            return _is_reckoned(maker[operands_of(k)[0]], reckoned, conditions, is_boolean)
+        if code in _ARITHMETIC:
+            reckoned[k] = [maker[place] for place in operands_of(k)]
+        elif code in _TRUTHS:
+            conditions[k] = None
+        elif code == ca.OP_PARAMETER:
+            conditions[k] = next(symbols)
+        for place in results_of(k):
+            maker[place] = k
+    return False
+
+
+def _is_reckoned(
+    last: int,
+    reckoned: Mapping[int, Sequence[int]],
+    conditions: Mapping[int, ca.SX | None],
+    is_boolean: Callable[[ca.SX], bool],
+) -> bool:
+    """Is one of the conditions an operand of the arithmetic that the last instruction gives the result of?"""
+    waiting, seen = [last], {last}
+    while waiting:
+        for operand in reckoned.get(waiting.pop(), ()):
+            if operand in conditions:
+                symbol = conditions[operand]
+                if symbol is None or is_boolean(symbol):
+                    return True
+            if operand not in seen:
+                seen.add(operand)
+                waiting.append(operand)
+    return False
 
 
 def _is_condition(part: ca.SX, is_boolean: Callable[[ca.SX], bool]) -> bool:

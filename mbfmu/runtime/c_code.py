@@ -19,6 +19,7 @@ from typing import NamedTuple, TypeAlias, TypeGuard
 
 import casadi as ca
 
+from mbfmu.instructions import instructions_of
 from mbfmu.runtime.calls import argument_offsets, called_by, calls_in, guard_of, result_offsets
 from mbfmu.runtime.contract import ARITHMETIC, ENCLOSURES, OPERATIONS, REQUIRED, operands
 from mbfmu.runtime.tape import NAMES
@@ -324,7 +325,7 @@ class Code:
         """A function of numbers, instruction by instruction; variables are the places of CasADi's work vector."""
         found = []
         dialect, forms = self._dialect, self._dialect.forms
-        kind, operands_of, made = function.instruction_id, function.instruction_input, function.instruction_output
+        kind, operands_of, made = instructions_of(function)
         calls = calls_in(function)
         known: dict[int, str] = {}  # numbers and arguments, by places
         for k in range(function.n_instructions()):

@@ -10,8 +10,14 @@ import secrets
 import sys
 from collections.abc import Callable, Iterable
 
-#: Size that the folder may have, in bytes; the entries that were used longest ago go first.
+#: Size that the folder may have, in bytes, unless MBFMU_CACHE_SIZE has another; what was used longest ago goes first.
 LIMIT = 100_000_000
+
+
+def limit() -> int:
+    """Return the size that the folder may have: that of MBFMU_CACHE_SIZE, in bytes, else `LIMIT`."""
+    named = os.environ.get("MBFMU_CACHE_SIZE", "")
+    return int(named) if named.isdecimal() else LIMIT
 
 
 def folder() -> pathlib.Path | None:
@@ -59,8 +65,8 @@ def cached(origin: Iterable[bytes], make: Callable[[], bytes]) -> bytes:
 
 def _trim(place: pathlib.Path) -> None:
     files = sorted(((file.stat(), file) for file in place.iterdir()), key=lambda item: -item[0].st_mtime)
-    total = 0
+    total, allowed = 0, limit()
     for status, file in files:
         total += status.st_size
-        if total > LIMIT:
+        if total > allowed:
             file.unlink()

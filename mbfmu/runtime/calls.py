@@ -14,6 +14,8 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import casadi as ca
 
+from mbfmu.instructions import instructions_of
+
 #: Results that are kept of each function that is decorated below.
 _MOST = 4096
 
@@ -42,7 +44,7 @@ def by_function(
 @by_function
 def calls_in(function: ca.Function) -> dict[int, ca.Function]:
     """Called functions of a function of numbers, by the numbers of the instructions that call them."""
-    kind = function.instruction_id
+    kind = instructions_of(function).operation
     at = [k for k in range(function.n_instructions()) if kind(k) == ca.OP_CALL]
     if not at:
         return {}
@@ -132,8 +134,9 @@ def guard_of(function: ca.Function) -> int | None:
     guards: dict[int, int | None] = {}  # by CasADi's places: the argument that must not be 0 for what is there
     inputs: dict[int, int] = {}
     begin, found = argument_offsets(function), set()
+    operation, inputs_of, outputs_of = instructions_of(function)
     for k in range(function.n_instructions()):
-        kind, of, to = function.instruction_id(k), function.instruction_input(k), function.instruction_output(k)
+        kind, of, to = operation(k), inputs_of(k), outputs_of(k)
         if kind == ca.OP_OUTPUT:
             if of[0] not in guards:
                 return None

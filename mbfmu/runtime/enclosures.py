@@ -26,6 +26,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from mbfmu.instructions import instructions_of
 from mbfmu.runtime.calls import argument_offsets, by_function, calls_in, result_offsets
 from mbfmu.runtime.contract import FUNCTIONS
 from mbfmu.runtime.equations import Equations
@@ -577,9 +578,9 @@ def _ends(function: ca.Function, moving: frozenset[int]) -> list[tuple[bool, boo
     moves, jumps = [False] * function.sz_w(), [False] * function.sz_w()
     begin, end, calls = argument_offsets(function), result_offsets(function), calls_in(function)
     found = [(False, False)] * end[-1]
+    operation, inputs_of, outputs_of = instructions_of(function)
     for k in range(function.n_instructions()):
-        name = NAMES.get(function.instruction_id(k))
-        inputs, outputs = function.instruction_input(k), function.instruction_output(k)
+        name, inputs, outputs = NAMES.get(operation(k)), inputs_of(k), outputs_of(k)
         if name == "OUTPUT":
             found[end[outputs[0]] + outputs[1]] = moves[inputs[0]], jumps[inputs[0]]
             continue
@@ -621,9 +622,9 @@ def _readers(rows: ca.Function) -> dict[int, list[int]]:
     """Numbers of instructions that call something, with the results that depend on them."""
     calls, found = calls_in(rows), {}
     reads: list[set[int]] = [set() for _ in range(rows.sz_w())] if calls else []
+    operation, inputs_of, outputs_of = instructions_of(rows)
     for k in reversed(range(rows.n_instructions() if calls else 0)):
-        name = NAMES.get(rows.instruction_id(k))
-        inputs, outputs = rows.instruction_input(k), rows.instruction_output(k)
+        name, inputs, outputs = NAMES.get(operation(k)), inputs_of(k), outputs_of(k)
         if name == "OUTPUT":
             reads[inputs[0]].add(outputs[1])
             continue
@@ -650,9 +651,9 @@ def _nodes(
     end, calls = result_offsets(function), calls_in(function)
     work: list[_Node | None] = [None] * function.sz_w()
     found: list[_Node | None] = [None] * end[-1]
+    operation, inputs_of, outputs_of = instructions_of(function)
     for k in range(function.n_instructions()):
-        name = NAMES.get(function.instruction_id(k))
-        inputs, outputs = function.instruction_input(k), function.instruction_output(k)
+        name, inputs, outputs = NAMES.get(operation(k)), inputs_of(k), outputs_of(k)
         if name == "OUTPUT":
             found[end[outputs[0]] + outputs[1]] = work[inputs[0]]
             continue

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import casadi as ca
 import numpy as np
 
+from mbfmu.instructions import instructions_of
 from mbfmu.runtime.calls import argument_offsets, calls_in, guard_of, result_offsets
 from mbfmu.runtime.contract import CALL, OPERATIONS, RESULT
 
@@ -65,8 +66,8 @@ class Tapes:
         self, function: ca.Function, vectors: Sequence[int], begins: Sequence[int], results: Sequence[int] | None
     ) -> bytes:
         """A tape; arguments are vectors from certain elements on, and so are results, unless these are on their own."""
-        codes, instruction, calls = _CODES, function.instruction_id, calls_in(function)
-        output, operands_of = function.instruction_output, function.instruction_input
+        codes, calls = _CODES, calls_in(function)
+        instruction, operands_of, output = instructions_of(function)
         constants: dict[bytes, int] = {}
         made = [0] * function.sz_w()
         numbers: list[int] = []

@@ -56,6 +56,7 @@ def test_what_fails_is_not_kept(place: pathlib.Path) -> None:
 
 
 def test_old_entries_go_first(place: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("MBFMU_CACHE_SIZE")
     monkeypatch.setattr(cache, "LIMIT", 2500)
     for age, name in ((300, b"old"), (100, b"used"), (200, b"middle")):
         cached([name], Maker(bytes(1000)))
@@ -68,6 +69,15 @@ def test_old_entries_go_first(place: pathlib.Path, monkeypatch: pytest.MonkeyPat
     assert kept.count == 0
     cached([b"old"], kept)
     assert kept.count == 1
+
+
+@pytest.mark.parametrize(("size", "kept"), [("1500", 1), ("2500", 2), ("", 3), ("a lot", 3)])
+def test_the_size_is_chosen(place: pathlib.Path, monkeypatch: pytest.MonkeyPatch, size: str, kept: int) -> None:
+    monkeypatch.setattr(cache, "LIMIT", 3500)
+    monkeypatch.setenv("MBFMU_CACHE_SIZE", size)
+    for name in (b"a", b"b", b"c"):
+        cached([name], Maker(bytes(1000)))
+    assert len(list(place.iterdir())) == kept
 
 
 def test_without_a_folder_everything_is_made(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
