@@ -8,6 +8,8 @@ import os
 import pathlib
 import shlex
 import shutil
+import subprocess
+import tempfile
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -194,6 +196,30 @@ def as_users_compile() -> Callable[[], contextlib.AbstractContextManager[None]]:
 def users_compiler(as_users_compile: Callable[[], contextlib.AbstractContextManager[None]]) -> Iterator[None]:
     """Compile C as for users in this test."""
     with as_users_compile():
+        yield
+
+
+@functools.cache
+def _has_sanitizers(command: tuple[str, ...]) -> bool:
+    """Can a compiler link programs with sanitizers?"""
+    with tempfile.TemporaryDirectory() as folder:
+        file = pathlib.Path(folder, "empty.c")
+        file.write_text("int main(void) { return 0; }\n", encoding="utf-8")
+        words = [*command, "-fsanitize=address,undefined", "-o", str(file.with_suffix("")), str(file)]
+        return subprocess.run(words, capture_output=True, check=False).returncode == 0
+
+
+@pytest.fixture
+def compiler_with_sanitizers(
+    as_users_compile: Callable[[], contextlib.AbstractContextManager[None]],
+) -> Iterator[None]:
+    """Take the suite's compiler where it has sanitizers: clang compiles with them in half the time of gcc."""
+    from mbfmu.runtime.compilers import find_compiler
+
+    compiler = find_compiler()
+    if compiler is None:
+        pytest.skip("no C compiler")
+    with contextlib.nullcontext() if _has_sanitizers(tuple(compiler.command)) else as_users_compile():
         yield
 
 

@@ -24,6 +24,14 @@ LONG = {
     "bending-rotating-tip",
     "bending-princeton",
     "bending-princeton-heavy",
+    # Cars: one changes lanes here, and others corner; test_car.py couples this one.
+    "vehicle-coupled",
+    "vehicle-turn-response",
+    "vehicle-steer-mirrored",
+    "vehicle-single-track-gain",
+    # A tippe top turns over here, and rows, shafts and other ratios of steps are coupled.
+    "contact-rattleback-before",
+    "coupling-multirate-10",
     # Brakes of a car and their heat are those of one wheel (tyre-braking) with four of them.
     "tyre-braking-car-creep",
     "vehicle-brake-heat",
@@ -67,6 +75,7 @@ def test_what_is_left_out_is_there() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.campaign("braking", "coupled_car", "governor", "tops")  # long, and of their modules alone
 @pytest.mark.parametrize("name", sorted(name for name, module in topics().items() if hasattr(module, "by_hand")))
 def test_references_are_what_equations_by_hand_give(name: str) -> None:
     found, problems = topics()[name].by_hand(), all_problems()

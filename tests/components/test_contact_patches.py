@@ -357,12 +357,11 @@ def test_fmus_of_both_versions_and_targets_agree_to_the_bit(tmp_path: pathlib.Pa
     file.write_text(heap_text(), "utf-8")
     writing.write(load_assembly(file), tmp_path / "again.toml")
     ends = set()
-    again, kinds = tmp_path / "again.toml", ("compiled", "interpreted")
-    for source, fmi, target in ((file, 2, "native"), (file, 3, "python"), (again, 3, "native")):
-        kind = kinds[source == again] if target == "native" else "auto"
-        made = mbfmu.build(
-            load_assembly(source), tmp_path / f"heap{fmi}{target}.fmu", fmi=fmi, target=target, equations=kind
-        )
+    system, again = (System.of(load_assembly(path)) for path in (file, tmp_path / "again.toml"))
+    for one, fmi, target, kind in (
+        (system, 2, "native", "compiled"), (system, 3, "python", "auto"), (again, 3, "native", "interpreted")
+    ):  # fmt: skip
+        made = mbfmu.build(one, tmp_path / f"heap{fmi}{target}.fmu", fmi=fmi, target=target, equations=kind)
         names = ["mesh.r_0[3]", "ball.r_0[3]"] if fmi == 2 else ["mesh.r_0", "ball.r_0"]
         last = fmpy.simulate_fmu(str(made), stop_time=0.3, output_interval=0.01, output=names)[-1]
         ends.add(tuple(float(np.ravel(last[name])[-1]) for name in names))

@@ -99,10 +99,11 @@ def test_fmus_of_both_versions_and_targets_have_friction_alike(tmp_path: pathlib
     """A link that falls, strikes, sticks and slides: co-simulation to the bit, model exchange nearly."""
     seed = 3
     names, ends = [f"{name}.impulse_t[1]" for name in Chain(seed).laws], set()
-    here = simulate(Chain(seed), 1.0, interval=0.01)
+    system = System.of(Chain(seed))
+    here = simulate(system, 1.0, interval=0.01)
     for fmi in (2, 3):
         for target in ("native", "python"):
-            file = mbfmu.build(Chain(seed), tmp_path / f"chain{fmi}{target}.fmu", fmi=fmi, target=target)
+            file = mbfmu.build(system, tmp_path / f"chain{fmi}{target}.fmu", fmi=fmi, target=target)
             for kind in ("CoSimulation", "ModelExchange") if target == "native" else ("CoSimulation",):
                 last = fmpy.simulate_fmu(str(file), stop_time=1.0, output_interval=0.01, output=names, fmi_type=kind)[
                     -1

@@ -18,6 +18,10 @@ from mbfmu.runtime import contract
 NOTEBOOKS = sorted((pathlib.Path(__file__).resolve().parents[2] / "notebooks").glob("*.ipynb"))
 
 
+#: `make docs` builds the site and runs all notebooks, and so does what publishes it.
+pytestmark = pytest.mark.campaign
+
+
 @pytest.fixture(scope="module")
 def site(root: pathlib.Path, tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
     """Build the site as `make docs` does, but leave notebooks unrun: they have a test of their own."""

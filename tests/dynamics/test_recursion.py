@@ -237,6 +237,7 @@ TREES = {
 
 
 @pytest.mark.slow
+@pytest.mark.campaign("lane_change", "dominoes", "walker", "engine_v6", "boom_crane")  # large ones
 @pytest.mark.parametrize("name", assemblies())
 def test_every_way_to_accelerations_agrees_in_the_gallery(name, monkeypatch) -> None:
     systems = every_way(lambda: load(name), monkeypatch)

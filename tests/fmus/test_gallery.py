@@ -52,12 +52,14 @@ def expectation(name: str) -> dict[str, np.ndarray]:
 
 
 @pytest.mark.slow
+@pytest.mark.campaign("lane_change")  # test_problems.py changes lanes with the same car
 @pytest.mark.parametrize("name", sorted(GALLERY))
 def test_in_this_process(name: str, gallery_system: Callable[[str], mbfmu.System]) -> None:
     compare(expected.outputs_of(name, gallery_system(name), 1e-9).to_dict(), expectation(name))
 
 
 @pytest.mark.slow
+@pytest.mark.campaign("walker", "dominoes", "lane_change")  # others with contacts and tyres run
 @pytest.mark.parametrize("tolerance", [0.1, 1.0])
 @pytest.mark.parametrize("name", sorted(GALLERY))
 def test_loose_tolerances_run(name: str, tolerance: float, gallery_system: Callable[[str], mbfmu.System]) -> None:
@@ -70,6 +72,7 @@ def test_loose_tolerances_run(name: str, tolerance: float, gallery_system: Calla
 
 
 @pytest.mark.slow
+@pytest.mark.campaign("lane_change", "engine_v6", "dominoes")  # those like these are built: vehicle, engine_1b, walker
 @pytest.mark.parametrize("name", sorted(GALLERY))
 def test_each_builds(name: str, gallery_fmu: Callable[..., pathlib.Path]) -> None:
     path = gallery_fmu(name, target="python")

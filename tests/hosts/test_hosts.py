@@ -176,7 +176,7 @@ def test_tables_name_what_is_missing_and_what_failed(tmp_path, capsys):
 @pytest.mark.slow
 @pytest.mark.skipif(find_compiler() is None, reason="no C compiler")
 @pytest.mark.parametrize("name", ["powertrain", "engine_1b"])
-@pytest.mark.usefixtures("users_compiler")
+@pytest.mark.usefixtures("compiler_with_sanitizers")
 def test_random_calls_meet_no_wrong_status_and_no_undefined_behaviour(tmp_path, name):
     done = random_calls.run(name, 3000, tmp_path)
     assert done.stderr == ""

@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
-import functools
 import os
-import pathlib
-import subprocess
-import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 from hosts import FMUS, HOSTS, Library, model_and_variables
-from sanitized import SANITIZERS
 
 from mbfmu.runtime.compilers import find_compiler
 
@@ -53,25 +47,3 @@ def library(request: pytest.FixtureRequest, library_in: Callable[..., Library]) 
 def fmu_library(request: pytest.FixtureRequest, library_in: Callable[..., Library]) -> Callable[..., Library]:
     """Return a function that makes a model's library; tests with it run with compiled and interpreted equations."""
     return _in_host(library_in, request.param)
-
-
-@functools.cache
-def _has_sanitizers(command: tuple[str, ...]) -> bool:
-    """Can a compiler link programs with sanitizers?"""
-    with tempfile.TemporaryDirectory() as folder:
-        file = pathlib.Path(folder, "empty.c")
-        file.write_text("int main(void) { return 0; }\n", encoding="utf-8")
-        words = [*command, *SANITIZERS, "-o", str(file.with_suffix("")), str(file)]
-        return subprocess.run(words, capture_output=True, check=False).returncode == 0
-
-
-@pytest.fixture
-def compiler_with_sanitizers(
-    as_users_compile: Callable[[], contextlib.AbstractContextManager[None]],
-) -> Iterator[None]:
-    """Take the suite's compiler where it has sanitizers: clang compiles with them in half the time of gcc."""
-    compiler = find_compiler()
-    if compiler is None:
-        pytest.skip("no C compiler")
-    with contextlib.nullcontext() if _has_sanitizers(tuple(compiler.command)) else as_users_compile():
-        yield

@@ -14,7 +14,8 @@ from hosts import FMUS, GUID, Library, model_and_variables
 
 from mbfmu.export import native
 from mbfmu.runtime import build
-from mbfmu.runtime.compilers import Compilation, find_compiler, host_platform, library_name
+from mbfmu.runtime.cache import cached
+from mbfmu.runtime.compilers import Compilation, Compiler, find_compiler, host_platform, library_name
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 RUNTIME = ROOT / "templates" / "runtime"
@@ -37,14 +38,20 @@ def write_sources(folder, kind, model=everything):
 
 def read_alone(command, files, folder):
     """Let a compiler look at each file alone; returns its errors."""
-    include = ["-I", str(folder), "-I", str(build.headers())]
-    done = subprocess.run(
-        [*command, "-std=c99", "-fsyntax-only", "-x", "c", *include, *map(str, files)],
-        capture_output=True,
-        text=True,
-        check=False,
+    words = ["-std=c99", "-fsyntax-only", "-x", "c"]
+
+    def errors():
+        include = ["-I", str(folder), "-I", str(build.headers())]
+        done = subprocess.run(
+            [*command, *words, *include, *map(str, files)], capture_output=True, text=True, check=False
+        )
+        found = [line for line in done.stderr.splitlines() if "error" in line or "implicit declaration" in line]
+        return "\n".join(found).encode()
+
+    origin = Compiler(tuple(command), host_platform()).origin(
+        [*words, *(file.name for file in files)], [*folder.glob("*.[ch]"), *build.headers().iterdir()]
     )
-    return [line for line in done.stderr.splitlines() if "error" in line or "implicit declaration" in line]
+    return cached(origin, errors).decode().splitlines()
 
 
 @pytest.mark.slow

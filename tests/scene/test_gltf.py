@@ -67,6 +67,7 @@ def expected(shape: Shape, result: Result, i: int, up: tuple[float, float, float
 
 
 @pytest.mark.slow
+@pytest.mark.campaign("lane_change", "dominoes", "engine_v6", "tower_crane")  # their shapes are in others
 @pytest.mark.parametrize("name", GALLERY)
 def test_nodes_stand_where_the_run_says(name: str, gallery_system: Callable[[str], System]) -> None:
     check_nodes(gallery_system(name))
