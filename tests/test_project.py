@@ -77,6 +77,7 @@ print(backend.{call})
 
 
 @pytest.mark.slow
+@pytest.mark.campaign  # what the workflow of wheels makes with each change of main, too
 def test_a_wheel_holds_every_file_and_the_library_of_this_machine(
     root: pathlib.Path, checkout: pathlib.Path, tmp_path: pathlib.Path
 ) -> None:

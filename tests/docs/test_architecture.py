@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import dataclasses
+import functools
 import graphlib
 import importlib
 import pathlib
@@ -156,6 +157,7 @@ def test_the_diffs_name_what_packages_list(components_page: str, name: str) -> N
     assert re.search(rf"^\+from mbfmu\.components\.\w+\.\w+ import .*\b{name}\b", components_page, re.M)
 
 
+@functools.cache
 def module_imports(root: pathlib.Path) -> dict[str, set[str]]:
     """Return the modules of the package that each of them imports: anywhere in it, for type checking, too."""
     folders = {"mbfmu": "mbfmu", **{f"mbfmu.{name}": name for name in ("components", "fmus", "templates")}}

@@ -79,7 +79,7 @@ def test_copies_of_parts_have_values_of_their_own() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["engine_v6", "pendulum", "furuta_pendulum"])
+@pytest.mark.parametrize("name", ["engine_1b", "pendulum", "furuta_pendulum"])
 def test_copies_of_the_gallery(name: str) -> None:
     one = assemblies()[name]()
     assert mbfmu.System.of(copy.deepcopy(one)).variables == mbfmu.System.of(one).variables
