@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import functools
+import operator
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import casadi as ca
+
+_pointer: Callable[[ca.Function], Any] = operator.attrgetter("this")
 
 
 class Instructions(NamedTuple):
@@ -23,7 +26,7 @@ def instructions_of(function: ca.Function) -> Instructions:
     SWIG's wrappers look for what is behind an object at each call, by comparing the names of its types. They take that,
     which stays as long as these callables do, as it is.
     """
-    pointer = function.this
+    pointer = _pointer(function)
     return Instructions(
         functools.partial(ca.Function.instruction_id, pointer),
         functools.partial(ca.Function.instruction_input, pointer),
