@@ -167,7 +167,11 @@ def line_row(line: Line, folder: pathlib.Path) -> dict[str, Any]:
 def bar_row(bar: Bar, folder: pathlib.Path) -> dict[str, Any]:
     """The row of the body of finite elements."""
     elements = bar.elements(folder)
-    ours: dict[str, Way] = {"": (_ours(_modal(bar, elements, folder), bar.stop_time, folder / "bar"), TOLERANCES)}
+    body = _modal(bar, elements, folder)
+    ours: dict[str, Way] = {
+        solver: (_ours(body, bar.stop_time, folder / f"bar_{solver}", solver), TOLERANCES)
+        for solver in ("explicit", "auto")
+    }
     exudyn: dict[str, Way] = {"": (_timed(exudyn_flexible.bar(bar, elements)), exudyn_flexible.STEPS)}
     return _row("bar", bar, {"mbfmu": ours, "exudyn": exudyn})
 
@@ -220,11 +224,11 @@ def at_end(places: np.ndarray, x: float) -> np.ndarray:
     return np.flatnonzero(np.abs(places[:, 0] - x) < 1e-9)
 
 
-def _ours(body: Any, stop_time: float, folder: pathlib.Path) -> Timed:
+def _ours(body: Any, stop_time: float, folder: pathlib.Path, solver: str = "explicit") -> Timed:
     """Runs of the FMU at a tolerance, in one step."""
     folder.mkdir()
     model = Falling(body, stop_time)
-    unit = Unit(mbfmu.build(model, folder / "falling.fmu", target="native", solver="explicit"), folder / "falling")
+    unit = Unit(mbfmu.build(model, folder / "falling.fmu", target="native", solver=solver), folder / "falling")
     frame = "frame[1]" if isinstance(body, ModalBody) else "frame_b"
     names = [f"body.{frame}.r_0[{k}]" for k in (1, 2)]
 
