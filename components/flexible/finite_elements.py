@@ -215,7 +215,8 @@ def of_mesh(file: str, material: Material, scale: float) -> FiniteElements:
         middle = points[cells[bad[0], :4]].mean(axis=0)
         raise ValueError(
             f"{len(bad)} of {len(corners)} tetrahedra have no volume, or are turned inside out, one of them at "
-            f"{', '.join(f'{x:.6g}' for x in middle)} m; optimise the mesh, or make curved ones straight"
+            f"{', '.join(f'{x:.6g}' for x in middle)} m; mesh again with smaller tetrahedra or, in gmsh, "
+            "Mesh.HighOrderOptimize = 2, or make curved ones straight"
         )
     with library(file):
         basis = skfem.CellBasis(mesh, skfem.ElementTetP2(), intorder=ORDER)
