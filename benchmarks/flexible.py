@@ -167,9 +167,8 @@ def line_row(line: Line, folder: pathlib.Path) -> dict[str, Any]:
 def bar_row(bar: Bar, folder: pathlib.Path) -> dict[str, Any]:
     """The row of the body of finite elements."""
     elements = bar.elements(folder)
-    body = _modal(bar, elements, folder)
     ours: dict[str, Way] = {
-        solver: (_ours(body, bar.stop_time, folder / f"bar_{solver}", solver), TOLERANCES)
+        solver: (_ours(_modal(bar, elements, folder), bar.stop_time, folder / f"bar_{solver}", solver), TOLERANCES)
         for solver in ("explicit", "auto")
     }
     exudyn: dict[str, Way] = {"": (_timed(exudyn_flexible.bar(bar, elements)), exudyn_flexible.STEPS)}
