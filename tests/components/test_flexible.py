@@ -82,6 +82,26 @@ def test_a_hinged_beam_has_a_mode_of_shear_alone() -> None:
     assert turns == pytest.approx([1.0, 1.0, 1.0], rel=1e-9)  # 1 by the length
 
 
+def test_a_torque_at_either_hinge_turns_it_as_the_book_says() -> None:
+    """By L / 3 EI there, and by L / 6 EI the other way at the other hinge: exact with three shapes."""
+    beam = Beam(**UNIT, ends="hinged-hinged", nWidth=3, nHeight=0, nAxial=0, nTorsion=0)
+    found = beam.shapes()
+    turns = np.array([found.rotations(s)[2] for s in (0.0, 1.0)])
+    compliance = turns @ np.linalg.solve(found.flexibility.K, turns.T)
+    assert compliance == pytest.approx(np.array(((1 / 3, -1 / 6), (-1 / 6, 1 / 3))), rel=1e-9)
+
+
+def test_torsion_turns_the_inertia_of_both_directions() -> None:
+    beam = Beam(**UNIT | {"rhoI_y": 0.01, "rhoI_z": 0.03}, nWidth=0, nHeight=0, nAxial=0, nTorsion=3)
+    found = np.sort(linearize(Clamped(beam)).frequencies)
+    assert found[0] == pytest.approx(math.sqrt(1.0 / 0.04) / 4, rel=1e-5)  # GJ, L
+
+
+def test_a_beam_that_is_almost_along_x_has_its_own_direction() -> None:
+    first = Beam(**UNIT | {"r": (1.0, 0.05, 0.0)}).flexibility().integrals.first
+    assert first == pytest.approx(math.hypot(1.0, 0.05) / 2 * np.array((1.0, 0.05, 0.0)), rel=1e-12)
+
+
 @pytest.mark.parametrize("shear", [False, True])
 def test_a_force_at_the_end_bends_a_beam_as_the_book_says(shear: bool) -> None:
     """Its compliance there is L^3 / 3 EI, and with shear L / kGA more: exact with three shapes."""
@@ -455,6 +475,8 @@ def test_a_beam_is_drawn_as_it_bends() -> None:
     aside = found["beam.frame_b.r_0[2]"][0]
     assert aside > 0.01
     assert points[:4, -1].mean(axis=0)[1] == pytest.approx(3 * aside, rel=1e-9)
+    turn = 0.02 * model.beam.shapes().rotations(1.0)[2, 0]
+    assert np.ptp(points[:4, -1, 0]) == pytest.approx(3 * turn * 0.1, rel=1e-9)  # of a section 0.1 wide
 
 
 def test_a_pipe_has_the_values_of_the_book() -> None:
