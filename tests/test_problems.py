@@ -18,8 +18,8 @@ from problems.topics import all_problems, chosen, topics
 #: What a consumer of problems.json finds in each entry.
 FIELDS = {"id", "title", "source", "quantity", "unit", "reference", "ours", "tolerance"}
 
-#: What takes longest, by the first problem of a run: left to `make campaigns` and `make validation`, where another of its
-#: kind is solved here.
+#: What takes longest, by the first problem of a run. `make campaigns` and `make validation` solve it, where another of
+#: its kind is solved here.
 LONG = {
     # Bending: the tip under its load is that of the elastica; strips that twist are one more of them.
     "bending-rotating-tip",
