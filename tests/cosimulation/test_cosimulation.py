@@ -19,6 +19,7 @@ from mbfmu.demos import drivetrain
 from mbfmu.errors import ModelError, SimulationError
 from mbfmu.fmi.description import read_description
 from mbfmu.fmi.slave import Slave, Slave3
+from mbfmu.fmus.drivetrain import Car, Drivetrain, Powertrain
 
 J1, J2, C, D = 2.0, 3.0, 100.0, 1.0  # kg.m2, N.m/rad, N.m.s/rad
 TWIST = 1.0  # rad, of the second inertia at the start
@@ -532,6 +533,8 @@ def test_the_demonstration_shows_the_orders_of_theory(
     tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(drivetrain, "STEPS", (4e-3, 2e-3, 1e-3))
+    for model in (Powertrain, Car, Drivetrain):
+        monkeypatch.setattr(model, "stop_time", 1.0)
     assert cli.main(["demo", "drivetrain", "-o", str(tmp_path)]) == 0
     rows = [line.split() for line in capsys.readouterr().out.splitlines()]
     orders = {(row[0].rstrip(","), row[1]): float(row[-2]) for row in rows if row and row[-1] in ("1", "2")}
