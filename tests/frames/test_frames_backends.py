@@ -164,7 +164,7 @@ def name(function: Callable[..., Any]) -> str:
 
 
 all_cases = pytest.mark.parametrize("function", CASES, ids=name)
-few_examples = settings(max_examples=6, suppress_health_check=[HealthCheck.filter_too_much])
+few_examples = settings(max_examples=12, suppress_health_check=[HealthCheck.filter_too_much])
 
 
 def is_static(argument: Any) -> bool:
