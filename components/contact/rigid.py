@@ -29,6 +29,8 @@ NEAR = 1e-10
 GIVING = 1e-12
 #: Part of the speed below which bodies do not rebound that is no approach any more.
 SLOW = 1e-3
+#: What is closed may move apart or together so fast [m/s], as steps and tolerances let it: the runtime takes it back.
+DRIFTING = 1e-2
 #: Part of the greatest friction by which what sticks may exceed it, for the sake of rounding.
 WITHIN = 1e-9
 #: How far bodies may overlap at the start [m], for the sake of rounding and of closed loops.
@@ -107,6 +109,7 @@ class RigidContact(ContactPair, Law):
             hypothesis=self.hypothesis,
             touching=lambda modes: ca.logic_or(modes.closed > 0.5, ca.logic_and(gap <= NEAR, speed < -slow)),
             slow=slow,
+            gap=gap,
             rate=opens,
             resting=lambda modes: ca.if_else(
                 modes.closed > 0.5, speed <= self.v_min / 2, ca.logic_and(gap <= NEAR, ca.fabs(speed) <= slow)
@@ -115,7 +118,7 @@ class RigidContact(ContactPair, Law):
         )
         closed = [one > 0.5 for one in ca.vertsplit(modes.closed)]
         # What still approaches, or parts already, is no constraint: events take their time until modes say so
-        kept = [ca.logic_and(closed[i], ca.fabs(speed[i]) <= self.v_min) for i in count]
+        kept = [ca.logic_and(closed[i], ca.fabs(speed[i]) <= ca.fmax(self.v_min, DRIFTING)) for i in count]
         self.effort(impulse=ca.vertcat(*(ca.if_else(kept[i], opens[i], f_n[i]) for i in count)))
         for i in count:
             self._watch(closed[i], gap[i], speed[i], opens[i], f_n[i])
@@ -145,10 +148,11 @@ class RigidContact(ContactPair, Law):
         any more; the runtime then finds what is closed."""
         slow = SLOW * self.v_min
         meets = ca.fmin(-gap, ca.if_else(ca.fabs(speed) > slow, -speed, -opens - NEARING))
-        stays = ca.if_else(speed < -self.v_min, 1, ca.fmin(f_n - PRESSING, self.v_min / 2 - speed))
+        drifts = ca.fmax(self.v_min, DRIFTING)
+        stays = ca.if_else(speed < -drifts, 1, ca.fmin(f_n - PRESSING, drifts - speed))
         self.switch(ca.if_else(closed, stays, meets), 1, 0)
         # What is closed and approaches all the same, since a step has erred or something else was struck, is an event
-        self.switch(ca.if_else(closed, -self.v_min - speed, -1), 1, 0)
+        self.switch(ca.if_else(closed, -drifts - speed, -1), 1, 0)
         # A gap, which depends on positions only, has bounds: it does not close and open again unseen
         self.switch(ca.if_else(closed, 1, -NEAR - gap), 1, 0)
 

@@ -303,6 +303,7 @@ FUNCTIONS = {
         (
             Result("M", "nresponse"),
             Result("V", "nstruck", "nv"),
+            Result("gap", "npoints"),
             Result("velocity", "nstruck"),
             Result("rate", "nstruck"),
             Result("normal", "nsliding"),
@@ -313,11 +314,11 @@ FUNCTIONS = {
             Result("mu_s", "npoints"),
             Result("mu_k", "npoints"),
         ),
-        "of points at which speeds may jump, and which may stay closed: M = A of the dense form [nw x nw]; velocities "
-        "of the rows, first along the normals of all points, then along world axes in the planes across the normals of "
-        "those that rub, with V = d velocity/dv, and how they grow per second under w; may a point be struck, may it "
-        "stay closed; its coefficients of restitution, of static and of kinetic friction, and the speed below which "
-        "nothing is struck. Left out where there are no points",
+        "of points at which speeds may jump, and which may stay closed: M = A of the dense form [nw x nw]; gaps, which "
+        "drift; velocities of the rows, first along the normals of all points, then along world axes in the planes "
+        "across the normals of those that rub, with V = d velocity/dv, and how they grow per second under w; may a "
+        "point be struck, may it stay closed; its coefficients of restitution, of static and of kinetic friction, and "
+        "the speed below which nothing is struck. Left out where there are no points",
         optional=True,
     ),
 }

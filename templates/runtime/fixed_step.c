@@ -24,7 +24,11 @@ SMALL
 static Outcome return_to_constraints(Instance *s, double end)
 {
     Head *head = &s->now->head;
-    if (!is_constrained(s->model)) return project(s, end, s->step.next_x, s->head.m);
+    if (!is_constrained(s->model)) {
+        int moved;
+        Outcome outcome = project(s, end, s->step.next_x, s->head.m);
+        return outcome ? outcome : settle_points(s, end, s->step.next_x, s->head.m, s->step.w, &moved);
+    }
     int weakest;
     double regular = regularity_at(s, end, s->step.next_x, s->head.m, &weakest);
     normalise_quaternions(s, s->step.next_x);

@@ -23,9 +23,11 @@
 
 #include "evaluate.h"
 #include "functions.h"
+#include "iterate.h"
 #include "linear.h"
 #include "log.h"
 #include "optimize.h"
+#include "project.h"
 #include "vectors.h"
 
 SMALL
@@ -40,9 +42,13 @@ SMALL
 /* Part of the greatest friction by which it may be exceeded. */
 #define WITHIN 1e-9
 /* A point slides where it is faster than so many times the speed below which nothing is struck. */
-#define AT_REST 4
+#define AT_REST 100
 /* A point that sticks does so up to this many times that speed: steps and tolerances let it drift. */
 #define DRIFTS 1000
+/* What closed points drift by is taken back where they are so far apart [m], or faster than so many times that speed: less
+   than what counts as touching, and at rest. */
+#define APART 5e-11
+#define DRIFTED 0.5
 /* Directions of points that begin to slide are right to this; by how much others turn in a part of an impact. */
 #define DIRECTED 1e-13
 #define TURN 5e-3
@@ -63,6 +69,7 @@ typedef struct {
     const double *slow;             /* [npoints] velocities with which points do not approach */
     int forces;                     /* it is forces that are sought: what is held presses */
     const int *loose;               /* points that slide at first, in the directions `along`; NULL: none */
+    const double *before;           /* held values; what they say is open presses twice as much; NULL: none */
 } Problem;
 
 static int rubs(const Instance *s, int point) { return s->tables->point_sliding[point]; }
@@ -107,7 +114,7 @@ static Outcome find_answers(Instance *s)
 static Outcome look_at_points(Instance *s, double t, const double *x, const double *u, const double *m, const double *w)
 {
     Impacts *it = &s->impacts;
-    if (eval_impacts(s, t, x, u, m, w, it->M, it->V, it->velocity, it->rate, it->normal, it->touching, it->resting,
+    if (eval_impacts(s, t, x, u, m, w, it->M, it->V, it->gap, it->velocity, it->rate, it->normal, it->touching, it->resting,
                      it->restitution, it->slow, it->fixed, it->kinetic)
         || !finite_all(it->velocity, nstruck(s->model)) || !finite_all(it->rate, nstruck(s->model)))
         return NOT_FINITE;
@@ -229,7 +236,9 @@ static int pivot(Instance *s, const Problem *p, const double *f, int i, double p
         }
     } else {
         if (breaks_away(s, p, f, i, pull)) return 1;
-        if (f[i] < (p->least[i] > 0 ? p->least[i] : p->pull) - pull + 2 * pull * p->forces) {
+        int was_open = p->before && !is_on(p->before[s->tables->point_modes[i]]);
+        double least = p->least[i] > 0 ? p->least[i] : p->pull * (1 + was_open);
+        if (f[i] < least - pull + 2 * pull * p->forces) {
             it->held[i] = 0;
             if (!(p->least[i] > 0)) it->stuck[i] = 0;
             return 1;
@@ -334,7 +343,7 @@ static void direction_from(Instance *s, int i, double *direction)
 {
     Impacts *it = &s->impacts;
     double drifts = it->slides[i] || !(it->slow[i] > 0) ? 0 : norm3(it->velocity + rubs(s, i)) / it->slow[i];
-    for (int k = 0; k < 3; ++k) direction[k] = (1 + 2 * drifts) * it->along[3 * i + k];
+    for (int k = 0; k < 3; ++k) direction[k] = (1 + 10 * drifts) * it->along[3 * i + k];
 }
 
 /* Keep why points have no solution, or more than one. */
@@ -407,7 +416,7 @@ INTERNAL Outcome choose_modes(Instance *s, double t, const double *x, const doub
         double scale = 0;
         for (int i = 0; i < points; ++i) if (it->takes_part[i]) scale = fmax(scale, fabs(it->unmoved[i]));
         for (int i = 0; i < points; ++i) it->loose[i] = is_loose(s, before, w, i);
-        Problem p = {it->unmoved, it->base, it->takes_part, PRESSING, scale, it->nearing, 1, it->loose};
+        Problem p = {it->unmoved, it->base, it->takes_part, PRESSING, scale, it->nearing, 1, it->loose, before};
         for (int i = 0; i < points; ++i) {
             int was = is_on(before[tables->point_modes[i]]);
             if (!it->takes_part[i] || !it->slides[i] || holds_off(s, i) > 0) continue;
@@ -431,6 +440,60 @@ INTERNAL Outcome choose_modes(Instance *s, double t, const double *x, const doub
             COPY(held + place + 2, old, 3);
         else direction_from(s, i, held + place + 2);
     }
+    return DONE;
+}
+
+/* Are closed points, or those that stick, off by more than is left to their equations? */
+static int have_drifted(const Instance *s)
+{
+    const Impacts *it = &s->impacts;
+    for (int i = 0; i < npoints(s->model); ++i) {
+        double most = DRIFTED * it->slow[i], along = it->held[i] && it->stuck[i] ? norm3(it->velocity + rubs(s, i)) : 0;
+        if (it->held[i] && (fabs(it->velocity[i]) > most || along > most || fabs(it->gap[i]) > APART)) return 1;
+    }
+    return 0;
+}
+
+/* Impulses at closed points, as they are held, that take `free` away, and what they add to all speeds. */
+static int take_away(Instance *s, const double *free, double *dv)
+{
+    Impacts *it = &s->impacts;
+    int n = nw(s->model);
+    for (int i = 0; i < npoints(s->model); ++i) it->base[i] = it->friction[i] = 0;
+    Problem p = {free, it->base, it->takes_part, 0, 0, it->slow, 0, NULL, NULL};
+    if (!solve_as_held(s, &p, it->f)) return 0;
+    for (int j = 0; j < nv(s->model); ++j) {
+        dv[j] = 0;
+        for (int k = 0; k < nstruck(s->model); ++k) dv[j] += it->answers[j + (size_t)k * n] * it->f[k];
+    }
+    return 1;
+}
+
+INTERNAL Outcome settle_points(Instance *s, double t, double *x, const double *m, const double *w, int *moved)
+{
+    Impacts *it = &s->impacts;
+    int some = 0;
+    *moved = 0;
+    for (int i = 0; i < npoints(s->model); ++i) {
+        const double *modes = m + nm(s->model) + s->tables->point_modes[i];
+        it->held[i] = it->takes_part[i] = is_on(modes[0]);
+        it->stuck[i] = it->held[i] && rubs(s, i) >= 0 && is_on(modes[1]);
+        some |= it->held[i];
+    }
+    if (!some) return DONE;
+    Outcome outcome = look_at_points(s, t, x, inputs_at(s, t, x, m), m, w);
+    if (outcome || !have_drifted(s)) return outcome;
+    outcome = find_answers(s);
+    if (outcome) return outcome;
+    for (int i = 0; i < nstruck(s->model); ++i) it->unmoved[i] = i < npoints(s->model) ? it->gap[i] : 0;
+    if (!take_away(s, it->unmoved, s->constraints.dv)) return DONE; /* it will do later */
+    eval_displacement(s, t, x, s->constraints.dv, s->constraints.dq);
+    for (int i = 0; i < nq(s->model); ++i) x[i] += s->constraints.dq[i];
+    normalise_quaternions(s, x);
+    *moved = 1;
+    outcome = look_at_points(s, t, x, inputs_at(s, t, x, m), m, w);
+    if (outcome || !take_away(s, it->velocity, s->constraints.dv)) return outcome;
+    for (int j = 0; j < nv(s->model); ++j) x[nq(s->model) + j] += s->constraints.dv[j];
     return DONE;
 }
 
@@ -520,7 +583,7 @@ static int drive(Instance *s, const double *target, double *least, const double 
             if (it->takes_part[i]) scale = fmax(scale, fabs(it->velocity[i]));
             left = fmax(left, least[i]);
         }
-        Problem p = {it->unmoved, least, it->takes_part, 0, scale, it->slow, 0, NULL};
+        Problem p = {it->unmoved, least, it->takes_part, 0, scale, it->slow, 0, NULL, NULL};
         if (!solve_points(s, &p, it->f)) {
             if (!wedge(s)) return 0;
             continue;

@@ -14,6 +14,10 @@ INTERNAL Outcome choose_modes(Instance *s, double t, const double *x, const doub
 INTERNAL Outcome strike(Instance *s, double t, const double *x, const double *u, const double *m, const double *w,
                         double *x_event, int *struck);
 
+/* Move closed points back together, and take away velocities of what is closed or sticks, where steps have let them drift:
+   along their impulses, so that nothing gains energy by it. *moved: it has changed x. */
+INTERNAL Outcome settle_points(Instance *s, double t, double *x, const double *m, const double *w, int *moved);
+
 /* The least speed at (t, x) below which a point is not struck; infinite where no point is known. */
 INTERNAL double least_speed(Instance *s, double t, const double *x, const double *u, const double *m, const double *w);
 

@@ -10,6 +10,7 @@
 #include "evaluate.h"
 #include "functions.h"
 #include "history.h"
+#include "impacts.h"
 #include "iterate.h"
 #include "log.h"
 #include "optimize.h"
@@ -425,7 +426,7 @@ INTERNAL Outcome make_stages(Instance *s)
 INTERNAL Outcome complete_trial(Instance *s, Outcome outcome)
 {
     const Method *method = next_method(s);
-    int stale = !method->ends_known;
+    int stale = !method->ends_known, moved;
     double h = s->trial.h, end = s->trial.end, allowed = s->trial.allowed, *error = &s->trial.error;
     if (outcome) return outcome;
     if (is_constrained(s->model) && *error > 1) {
@@ -441,6 +442,9 @@ INTERNAL Outcome complete_trial(Instance *s, Outcome outcome)
     }
     outcome = project(s, end, s->step.next_x, s->head.m);
     if (outcome) return outcome;
+    outcome = settle_points(s, end, s->step.next_x, s->head.m, s->step.w, &moved);
+    if (outcome) return outcome;
+    stale |= moved;
     if (stale) outcome = right_hand_side(s, end, s->step.next_x, s->head.m, s->step.w, s->step.next_k);
     if (outcome) return outcome;
     if (is_constrained(s->model)) s->trial.regular = regularity(s, &s->trial.weakest);

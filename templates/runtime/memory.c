@@ -188,7 +188,7 @@ static void take_impacts(Area *area, Instance *s)
     Impacts *it = &s->impacts;
     const Model *model = s->model;
     size_t points = (size_t)npoints(model), rows = (size_t)nstruck(model), n = points ? (size_t)nw(model) : 0;
-    double **of_points[] = {&it->touching, &it->resting, &it->restitution, &it->slow, &it->fixed, &it->kinetic,
+    double **of_points[] = {&it->gap, &it->touching, &it->resting, &it->restitution, &it->slow, &it->fixed, &it->kinetic,
                             &it->friction, &it->base, &it->nearing, &it->target, &it->works, &it->work};
     double **of_rows[] = {&it->velocity, &it->rate, &it->wanted, &it->left, &it->f, &it->y, &it->unmoved, &it->u, &it->last,
                           &it->middle, &it->sum};

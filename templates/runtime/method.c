@@ -3,6 +3,7 @@
 #include "method.h"
 
 #include "evaluate.h"
+#include "impacts.h"
 #include "optimize.h"
 #include "project.h"
 
@@ -35,10 +36,12 @@ INTERNAL Outcome states_within(Instance *s, double t, double *x)
     /* The least norm of displacements would cost energy. */
     if (s->now->head.passed && !projects_along_forces(s->model)
         && !accelerations(s, t, x, inputs_at(s, t, x, m), m, s->step.inner_w)) {
-        Outcome outcome = project_along_forces(s, t, x, m);
-        if (outcome) return outcome;
+        Outcome along = project_along_forces(s, t, x, m);
+        if (along) return along;
     }
-    return project(s, t, x, m);
+    Outcome outcome = project(s, t, x, m);
+    int moved;
+    return outcome ? outcome : settle_points(s, t, x, m, s->step.inner_w, &moved);
 }
 
 QUICK

@@ -340,7 +340,7 @@ typedef struct {
 
 /* Points that are struck or stay closed (impacts.c). */
 typedef struct {
-    double *M, *V, *velocity, *rate, *normal, *touching, *resting, *restitution, *slow, *fixed, *kinetic; /* as given */
+    double *M, *V, *gap, *velocity, *rate, *normal, *touching, *resting, *restitution, *slow, *fixed, *kinetic; /* as given */
     double *factors, *load, *norms, *answers, *across; /* of M; of all speeds to each impulse, and of all velocities */
     int *pivots;
     int *takes_part, *held, *stuck, *slides, *loose; /* of each point, while impulses are sought */

@@ -140,9 +140,13 @@ INTERNAL Outcome settle_events(Instance *s, double t, double *x, double *m, doub
 {
     enum { ROUNDS = 200 };
     Outcome outcome;
+    int moved;
     if (!nheld(s->model)) return update_modes(s, t, x, m, c);
     COPY(s->events.m_event, before, ndiscrete(s->model));
     COPY(s->events.m_before, before, ndiscrete(s->model));
+    outcome = settle_points(s, t, x, s->events.m_before, s->step.w, &moved);
+    if (outcome) return outcome;
+    if (moved) forget_flips(s); /* what was a crossing may be none any more */
     outcome = accelerations(s, t, x, inputs_at(s, t, x, s->events.m_before), s->events.m_before, s->events.w_before);
     for (int round = 0; !outcome && round < ROUNDS; ++round) {
         outcome = agree(s, t, x, m, c);
@@ -152,7 +156,7 @@ INTERNAL Outcome settle_events(Instance *s, double t, double *x, double *m, doub
             outcome = strike(s, t, x, inputs_at(s, t, x, m), m, s->step.w, s->events.x_event, &struck);
             if (outcome) break;
         }
-        int moved = nx(s->model) && memcmp(x, s->events.x_event, (size_t)nx(s->model) * sizeof *x) != 0;
+        moved = nx(s->model) && memcmp(x, s->events.x_event, (size_t)nx(s->model) * sizeof *x) != 0;
         int held = memcmp(m + nm(s->model), s->events.m_before + nm(s->model),
                           (size_t)nheld(s->model) * sizeof *m) != 0;
         if (moved) {

@@ -93,6 +93,7 @@ class Impacts:
         results = {
             "M": A,
             "V": V,
+            "gap": column("gap"),
             "velocity": velocity,
             "rate": column("rate", "sliding_rate"),
             "normal": column("normal"),

@@ -386,6 +386,7 @@ class Events:
         slow: Any,
         restitution: Any = 0.0,
         hypothesis: str = "Newton",
+        gap: Any = 0.0,
         rate: Any = 0.0,
         resting: Any = 0.0,
         friction: str | None = None,
@@ -417,6 +418,7 @@ class Events:
             slow: speed below which nothing is struck [m/s, rad/s].
             restitution: coefficient of restitution, 0 to 1, which may depend on the velocity before.
             hypothesis: what it says: "Newton", "Poisson" or "Stronge".
+            gap: distance of what may stay closed [m, rad], with which it drifts and is drawn back: 0 while it is.
             rate: how the velocity grows [m/s2, rad/s2]: 0 while a row stays closed, positive where it opens.
             resting: 1 where a row may stay closed, else 0.
             friction: name of the Impulse along the surfaces, three elements for each row, resolved in world frame.
@@ -444,6 +446,7 @@ class Events:
         along = 0 if friction is None else 3 * size
         columns: dict[str, tuple[Any, int]] = {
             "velocity": (velocity, size),
+            "gap": (gap, size),
             "rate": (rate, size),
             "touching": (touching, size),
             "resting": (resting, size),
