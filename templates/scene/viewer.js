@@ -355,8 +355,9 @@ class Viewer {
     for (const _ of this.motion.samples()) {
       this.root.updateMatrixWorld(true);
       for (const mesh of this.meshes) {
-        if (!first.has(mesh)) first.set(mesh, mesh.matrixWorld.clone());
-        const { elements } = first.get(mesh), by = mesh.matrixWorld.elements.map((value, i) => Math.abs(value - elements[i]));
+        const now = [...mesh.matrixWorld.elements, ...(mesh.morphTargetInfluences ?? [])]; // what bends moves, too
+        if (!first.has(mesh)) first.set(mesh, now);
+        const by = now.map((value, i) => Math.abs(value - first.get(mesh)[i]));
         this.moved.set(mesh, Math.max(this.moved.get(mesh), ...by));
       }
       // By corners a wheel that turns would reach as far down as the square around it does.

@@ -349,6 +349,20 @@ def test_a_mode_that_bends_is_animated_by_its_shape(mesh: pathlib.Path, tmp_path
     assert moved[1 - mode // 2] < 1e-6
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("scale", [1.0, 40.0])
+def test_a_small_body_is_not_bent_beyond_its_size(mesh: pathlib.Path, tmp_path: pathlib.Path, scale: float) -> None:
+    """A mode without a size: by 0.15 of its length, as its shapes move one node by 1."""
+    small = Held(mesh, scale)
+    small.bar.modify(meshUnit=0.1, q=Start([0.0, 0.0], fixed=True))
+    length = max(small.bar.checks()["size"])
+    file = mbfmu.animate_mode(small, tmp_path / "mode.glb")
+    gltf = pygltflib.GLTF2().load(str(file))
+    (channel,) = [c for c in gltf.animations[0].channels if c.target.path == "weights"]
+    keys = numbers(gltf, gltf.animations[0].samplers[channel.sampler].output).reshape(-1, 3, 2)[:, 1]
+    assert 0.1 * length < np.ptp(keys, axis=0).max() / 2 < 0.151 * length
+
+
 def test_its_surface_is_drawn_as_it_bends(mesh: pathlib.Path) -> None:
     """Morph targets of glTF, added up with their weights, are the places of the nodes, displacements three times."""
     model = Held(mesh, 3.0)

@@ -14,7 +14,7 @@ import pytest
 from scipy.interpolate import CubicSpline
 
 import mbfmu
-from mbfmu.components import Body, BodyBox, BodyCylinder, Prismatic, Revolute, World, blocks, visualizers
+from mbfmu.components import Body, BodyBox, BodyCylinder, ModalBody, Prismatic, Revolute, World, blocks, visualizers
 from mbfmu.components.contact import Contact, Plane, Sphere
 from mbfmu.dynamics.showing.scene import Scene
 from mbfmu.dynamics.system import System
@@ -574,6 +574,30 @@ def test_what_spins_in_its_place_is_no_road(opened: Callable[[pathlib.Path], Any
     """The disc takes the same room at all times, and is what moves nevertheless."""
     browser = opened(mbfmu.animate(Turntable(), tmp_path / "turntable.html"))
     assert browser.execute_script("return [viewer.size > 2, Boolean(viewer.goesAlong)]") == [True, False]
+
+
+MESH = pathlib.Path(__file__).parents[1] / "components" / "box.msh"
+
+
+class Bent(Assembly):
+    """A body of finite elements on the ground that vibrates, and a bead that slides beside it."""
+
+    stop_time = 1e-3
+
+    def __init__(self) -> None:
+        self.world = World(animateWorld=False, gravityType="NoGravity")
+        still = Start((0.0, 0.0), fixed=True)
+        self.box = ModalBody(meshFile=str(MESH), held="end", nModes=2, q=Start((0.1, 0.0), fixed=True), qd=still)
+        self.slide = Prismatic(animation=False, s=Start(0.0, fixed=True), v=Start(10.0, fixed=True))
+        self.bead = Body(m=1.0, r_CM=(0, 0, 0), sphereDiameter=0.02)
+        self.connect(self.world.frame_b, self.box.frame_a)
+        self.connect(self.world.frame_b, self.slide.frame_a)
+        self.connect(self.slide.frame_b, self.bead.frame_a)
+
+
+def test_what_bends_in_its_place_is_no_road(opened: Callable[[pathlib.Path], Any], tmp_path: pathlib.Path) -> None:
+    browser = opened(mbfmu.animate(Bent(), tmp_path / "bent.html"))
+    assert browser.execute_script("return [viewer.size > 1, Boolean(viewer.goesAlong)]") == [True, False]
 
 
 class Falling(Assembly):
