@@ -349,6 +349,27 @@ def test_a_mode_that_bends_is_animated_by_its_shape(mesh: pathlib.Path, tmp_path
     assert moved[1 - mode // 2] < 1e-6
 
 
+def test_the_middle_of_what_is_held_counts_by_area(tmp_path: pathlib.Path) -> None:
+    skfem = pytest.importorskip("skfem")
+    box = skfem.MeshTet.init_tensor(*(np.linspace(0, length, 2) for length in (1.0, 2.0, 3.0)))
+    sets = {"a": np.flatnonzero(box.p[0] == 0), "b": np.flatnonzero(box.p[2] == 0)}
+    meshio.abaqus.write(tmp_path / "box.inp", meshio.Mesh(box.p.T, [("tetra", box.t.T)], point_sets=sets))
+    body = ModalBody(meshFile=str(tmp_path / "box.inp"), held="a; b", displacementAt="1 2 3", nModes=1)
+    middle = (6 * np.array((0, 1, 1.5)) + 2 * np.array((0.5, 1, 0))) / 8
+    assert body.reduction().places[0] == pytest.approx((1, 2, 3) - middle, abs=1e-12)
+
+
+def test_a_curved_tetrahedron_that_is_partly_inside_out_is_refused(tmp_path: pathlib.Path) -> None:
+    corners = np.array([(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)], dtype=float)
+    edges = ((0, 1), (1, 2), (0, 2), (0, 3), (1, 3), (2, 3))
+    points = np.vstack([corners, [(corners[a] + corners[b]) / 2 for a, b in edges]])
+    points[4] += (0.45, 0.0, 0.0)  # the middle of an edge, almost at its end
+    cells = [("tetra10", np.arange(10)[None])]
+    meshio.abaqus.write(tmp_path / "one.inp", meshio.Mesh(points, cells, point_sets={"base": np.array([0, 2, 3])}))
+    with pytest.raises(ModelError, match="1 of 1 tetrahedra have no volume, or are turned inside out"):
+        ModalBody(meshFile=str(tmp_path / "one.inp"), held="base", nModes=1).checks()
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("scale", [1.0, 40.0])
 def test_a_small_body_is_not_bent_beyond_its_size(mesh: pathlib.Path, tmp_path: pathlib.Path, scale: float) -> None:

@@ -82,6 +82,13 @@ def test_a_hinged_beam_has_a_mode_of_shear_alone() -> None:
     assert turns == pytest.approx([1.0, 1.0, 1.0], rel=1e-9)  # 1 by the length
 
 
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_a_curved_segment_that_is_only_twisted_reaches_as_far() -> None:
+    beam = FiniteSegmentBeam(**UNIT, n=1, curved=True)
+    beam.segment[0].modify(phi=Start((0.5, 0, 0), fixed=True), phid=Start((0, 0, 0), fixed=True))
+    assert mbfmu.simulate(Clamped(beam), stop_time=1e-9)["beam.frame_b.r_0[1]"][0] == pytest.approx(1.0, abs=1e-12)
+
+
 def test_a_torque_at_either_hinge_turns_it_as_the_book_says() -> None:
     """By L / 3 EI there, and by L / 6 EI the other way at the other hinge: exact with three shapes."""
     beam = Beam(**UNIT, ends="hinged-hinged", nWidth=3, nHeight=0, nAxial=0, nTorsion=0)

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import itertools
+import os
 import pathlib
 from typing import Any
 
+import casadi as ca
 import numpy as np
 import pytest
 import scipy
 
 import mbfmu
 from mbfmu.components import Body, ModalBody, World
+from mbfmu.components.flexible.modal_body import von_mises
 from mbfmu.dynamics import System
 from mbfmu.errors import ModelError
 from mbfmu.modeling import Assembly, Start
@@ -268,3 +271,27 @@ def test_displacements_at_several_nodes_are_told_in_their_order(given: dict[str,
     end = [found[f"bar.frame[1].r_0[{k}]"][0] for k in (1, 2, 3)]
     assert told[2] == pytest.approx(np.array(end) - (0.6, 0, 0), abs=1e-9)
     assert np.abs(told[0] - told[1]).max() > 1e-3
+
+
+def test_a_file_that_has_changed_is_read_again(tmp_path: pathlib.Path) -> None:
+    mass, stiffness, places = bricks()
+    before = ModalBody(**files(tmp_path, mass, stiffness, places), held=HELD, nModes=2)
+    first = before.checks()["frequencies"]
+    given = files(tmp_path, mass, 4 * stiffness, places)
+    os.utime(given["stiffnessFile"], (1e9, 1e9))  # at any other time
+    assert ModalBody(**given, held=HELD, nModes=2).checks()["frequencies"] == pytest.approx(
+        2 * np.array(first), rel=1e-6
+    )
+
+
+def test_a_soft_support_within_the_stiffness_is_told(tmp_path: pathlib.Path) -> None:
+    mass, stiffness, places = bricks()
+    stiffness[83, 83] += 1e-3 * np.abs(stiffness).max()
+    with pytest.raises(ModelError, match=r"a rigid motion meets .* N for each m"):
+        ModalBody(**files(tmp_path, mass, stiffness, places), held=HELD, nModes=2).checks()
+
+
+def test_nothing_that_is_stressed_has_no_equivalent() -> None:
+    assert float(von_mises(ca.SX.zeros(6))) == 0.0
+    assert float(von_mises(ca.SX([1e6, 0, 0, 0, 0, 0]))) == pytest.approx(1e6, rel=1e-11)
+    assert float(von_mises(ca.SX([0, 0, 0, 1e6, 0, 0]))) == pytest.approx(3**0.5 * 1e6, rel=1e-11)
