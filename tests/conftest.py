@@ -112,6 +112,8 @@ class Times:
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Add what a phase took. What is set up once for several tests counts for none."""
+        if not hasattr(report, "cpu"):  # of a test whose worker has crashed
+            return
         self.phases[report.nodeid, report.when] = report.cpu
         if report.when == "call" and not report.slow:
             function = report.nodeid.partition("[")[0]
