@@ -41,7 +41,9 @@ SMALL
 #define NEARING 1e-9
 /* Part of the greatest friction by which it may be exceeded. */
 #define WITHIN 1e-9
-/* A point slides where it is faster than so many times the speed below which nothing is struck. */
+/* A point slides where it is faster than so many times the speed below which nothing is struck: during an impact, which
+   is exact, and between impacts, where steps that stop it may zigzag. */
+#define STRUCK_AT_REST 4
 #define AT_REST 100
 /* A point that sticks does so up to this many times that speed: steps and tolerances let it drift. */
 #define DRIFTS 1000
@@ -294,11 +296,11 @@ static double holds_off(const Instance *s, int i)
     return sum;
 }
 
-/* Does a point slide that is so fast along its surface? Then in that direction. */
-static void see_point(Impacts *it, int i, const double *velocity)
+/* Does a point slide that is so fast along its surface, faster than `rest`? Then in that direction. */
+static void see_point(Impacts *it, int i, const double *velocity, double rest)
 {
     double size = norm3(velocity);
-    it->slides[i] = size > AT_REST * it->slow[i];
+    it->slides[i] = size > rest * it->slow[i];
     for (int k = 0; it->slides[i] && k < 3; ++k) it->along[3 * i + k] = velocity[k] / size;
 }
 
@@ -312,7 +314,7 @@ static int see_sliding(Instance *s, const double *velocity)
         it->slides[i] = 0;
         it->friction[i] = it->kinetic[i];
         if (at < 0) continue;
-        see_point(it, i, velocity + at);
+        see_point(it, i, velocity + at, STRUCK_AT_REST);
         count += it->slides[i];
     }
     return count;
@@ -334,7 +336,7 @@ static void see_motion(Instance *s, const double *before)
         }
         double sliding[3];
         for (int k = 0; k < 3; ++k) sliding[k] = it->velocity[at + k] + it->slow[i] * modes[2 + k];
-        see_point(it, i, sliding);
+        see_point(it, i, sliding, AT_REST);
     }
 }
 
