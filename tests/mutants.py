@@ -57,8 +57,8 @@ FOLDERS = {
 #: Covering tests that run together: many a mutant is noticed by the first.
 AT_ONCE = 150
 
-#: Times that are given to changed files, s: others than in any run before.
-_TIMES = itertools.count(int(time.time()))
+#: Times that are given to changed files, s: none that a file has, nor those of a run before.
+_TIMES = itertools.count(int(time.time()) + 10**7)
 
 #: Seconds until tests that do not end are stopped, which is noticed.
 PATIENCE = 3600
