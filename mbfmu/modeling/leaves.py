@@ -75,7 +75,7 @@ class Quantities(Protocol):
         """A joint's coordinate, or its derivative."""
         ...
 
-    def network_variable(self, path: str, name: str, order: int = 0) -> Formula:
+    def network_variable(self, path: str, name: str, order: int) -> Formula:
         """A variable of a component that is found together with the potentials of its network, or its derivative."""
         ...
 

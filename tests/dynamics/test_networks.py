@@ -204,6 +204,17 @@ def test_a_motion_from_outside_is_answered_by_the_torque_that_the_shaft_exerts()
     assert found["flange.tau"] == pytest.approx(-(0.5 * 3.0 + 2.0 * 4.0))
 
 
+@pytest.mark.parametrize("motion", [False, True])
+def test_power_through_a_flange_of_one_s_own_is_torque_times_speed(motion: bool) -> None:
+    """At 4 rad/s, of which the damper, 2 N.m.s/rad, takes 32 W."""
+    u = {"flange.phi": 0.3, "flange.w": 4.0, "flange.a": 3.0} if motion else {"flange.tau": 10.0}
+    found = values(System.of(Turned(motion=motion), energy=True), [] if motion else [-0.3, -4.0], u)
+    torque = 0.5 * 3.0 + 2.0 * 4.0 if motion else 10.0
+    assert found["energy.inflow"] == pytest.approx(torque * 4.0)
+    assert found["energy.outflow"] == pytest.approx(32.0)
+    assert found["energy.balanceError"] == pytest.approx(0.0, abs=1e-12)
+
+
 def test_a_relation_holds_each_of_its_flanges_also_where_two_are_joined() -> None:
     """A planetary gear whose ring sits on its carrier turns as one piece; sun : carrier : ring = 1 : -(1 + r) : r."""
 

@@ -324,7 +324,7 @@ class _Recursion:
         """The work on the first group of its kind, all that is the same whoever asks for it."""
         maps, placed = {}, []
         for edge in group.edges:  # what is worth computing once, in the outward leaf, becomes a placeholder
-            (X, S, c), places = _placed(list(self._maps(edge, group.keys_of(edge))), f"map {edge.path}")
+            (X, S, c), places = _placed(list(self._maps(edge, group.keys_of(edge))), f"map {edge.path}", keep=True)
             maps[edge] = (X, S, c)
             placed += places
         kind = _Kind(group, maps, placed)
@@ -653,7 +653,7 @@ class _Recursion:
         return kind.acceleration[ports]
 
 
-def _placed(matrices: list[ca.SX], name: str, keep: bool = True) -> tuple[list[ca.SX], list[tuple[ca.SX, ca.SX]]]:
+def _placed(matrices: list[ca.SX], name: str, keep: bool) -> tuple[list[ca.SX], list[tuple[ca.SX, ca.SX]]]:
     """Matrices with computed elements replaced by placeholders, and the pairs (placeholder, expression).
 
     Equal elements share one. Constants stay; with `keep`, so do elements that are just a symbol.

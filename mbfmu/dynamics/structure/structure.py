@@ -273,7 +273,7 @@ class Structure:
             return Formula.of(Potential(node))
         return self.target(source[0], leaves.Prescribed(source[1], self.network_port(node).potentials[0].name))
 
-    def network_variable(self, path: str, name: str, order: int = 0) -> Formula:
+    def network_variable(self, path: str, name: str, order: int) -> Formula:
         """A variable that is found together with the potentials of its network, or its derivative of some order."""
         if order:
             return self._differentiated(path, leaves.NetworkVariable(name), order)
