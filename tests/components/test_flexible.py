@@ -306,7 +306,7 @@ def test_a_frame_that_is_none_cannot_move() -> None:
             self.part = Wrong()
             self.connect(self.world.frame_b, self.part.frame_a)
 
-    with pytest.raises(ModelError, match="move 'frame_c' relative to the first frame; .* frames, which are frame_b$"):
+    with pytest.raises(ModelError, match=r"move 'frame_c' relative to the first frame; .* frames, which are frame_b$"):
         System.of(Model())
 
 

@@ -176,6 +176,19 @@ def test_every_state_has_its_derivative(system: mbfmu.System) -> None:
     assert of["der(lag.x)"] == "lag.x"
 
 
+def test_a_state_s_derivative_is_of_its_own_component() -> None:
+    """Of shafts that turn as one, whichever comes first."""
+
+    class Joined(Assembly):
+        def __init__(self) -> None:
+            self.z = rotational.Inertia(J=1.0)
+            self.a = rotational.Inertia(J=2.0, phi=Start(0.1, fixed=True), w=Start(0.0, fixed=True))
+            self.connect(self.z.flange_b, self.a.flange_a)
+
+    of = {v.name: v.derivative_of for v in mbfmu.System.of(Joined()).variables if v.derivative_of is not None}
+    assert of == {"a.w": "a.phi", "a.a": "a.w"}
+
+
 @pytest.mark.filterwarnings("ignore::mbfmu.errors.InitialConditionsWarning")
 def test_derivatives_are_derivatives(system: mbfmu.System) -> None:
     """Central differences of every state over a run."""
