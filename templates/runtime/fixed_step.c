@@ -8,6 +8,7 @@
 #include "dopri5.h"
 #include "evaluate.h"
 #include "history.h"
+#include "impacts.h"
 #include "integrator.h"
 #include "iterate.h"
 #include "log.h"
