@@ -118,10 +118,11 @@ class RigidContact(ContactPair, Law):
         )
         closed = [one > 0.5 for one in ca.vertsplit(modes.closed)]
         # What still approaches, or parts already, is no constraint: events take their time until modes say so
-        kept = [ca.logic_and(closed[i], ca.fabs(speed[i]) <= ca.fmax(self.v_min, DRIFTING)) for i in count]
+        drifts = ca.fmax(self.v_min, DRIFTING)
+        kept = [ca.logic_and(closed[i], ca.fabs(speed[i]) <= drifts) for i in count]
         self.effort(impulse=ca.vertcat(*(ca.if_else(kept[i], opens[i], f_n[i]) for i in count)))
         for i in count:
-            self._watch(closed[i], gap[i], speed[i], opens[i], f_n[i])
+            self._watch(closed[i], gap[i], speed[i], opens[i], f_n[i], drifts)
         forces = [f_n[i] * point.normal for i, point in enumerate(found)]
         lost = -ca.dot(f_n, speed)
         if rubbed is None:
@@ -143,12 +144,11 @@ class RigidContact(ContactPair, Law):
         self.energy(dissipated=lost)
         self._stay_outside(ca.mmin(gap), self.geometry("a"), self.geometry("b"))
 
-    def _watch(self, closed: Any, gap: Any, speed: Any, opens: Any, f_n: Any) -> None:
+    def _watch(self, closed: Any, gap: Any, speed: Any, opens: Any, f_n: Any, drifts: Any) -> None:
         """Events of a point: where open surfaces have met and do not part, where closed ones do not press each other
         any more; the runtime then finds what is closed."""
         slow = SLOW * self.v_min
         meets = ca.fmin(-gap, ca.if_else(ca.fabs(speed) > slow, -speed, -opens - NEARING))
-        drifts = ca.fmax(self.v_min, DRIFTING)
         stays = ca.if_else(speed < -drifts, 1, ca.fmin(f_n - PRESSING, drifts - speed))
         self.switch(ca.if_else(closed, stays, meets), 1, 0)
         # What is closed and approaches all the same, since a step has erred or something else was struck, is an event

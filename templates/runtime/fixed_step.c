@@ -25,11 +25,7 @@ SMALL
 static Outcome return_to_constraints(Instance *s, double end)
 {
     Head *head = &s->now->head;
-    if (!is_constrained(s->model)) {
-        int moved;
-        Outcome outcome = project(s, end, s->step.next_x, s->head.m);
-        return outcome ? outcome : settle_points(s, end, s->step.next_x, s->head.m, s->step.w, &moved);
-    }
+    if (!is_constrained(s->model)) return project(s, end, s->step.next_x, s->head.m);
     int weakest;
     double regular = regularity_at(s, end, s->step.next_x, s->head.m, &weakest);
     normalise_quaternions(s, s->step.next_x);
@@ -69,7 +65,9 @@ static Outcome states_at_end(Instance *s, double h, double end)
     if (solver(s->model) == SOLVER_IMPLICIT)
         outcome = rodas5p.step(s, head->end, h, end, s->head.x, s->head.m, &error);
     else outcome = dopri5_stages(s, head->end, h, end, s->head.x, s->head.m);
-    return outcome ? outcome : return_to_constraints(s, end);
+    if (!outcome) outcome = return_to_constraints(s, end);
+    int moved;
+    return outcome ? outcome : settle_points(s, end, s->step.next_x, s->head.m, s->step.w, &moved);
 }
 
 static Outcome fixed_step(Instance *s, double h, double end)
