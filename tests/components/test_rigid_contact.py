@@ -231,6 +231,20 @@ def test_impacts_go_through_closed_loops() -> None:
     np.testing.assert_allclose(result["knee.w"], -w, atol=1e-7)
 
 
+def test_steps_of_a_fixed_length_draw_contacts_back_in_closed_loops() -> None:
+    """Coming to rest takes back at once how deep the step of the impact went, and the loop stays closed."""
+    model = Linkage(0.0)
+    model.world.n, model.contact.v_min = (-0.8, 0, -0.6), 0.05
+    system = System.of(model)
+    system = dataclasses.replace(system, equations=dataclasses.replace(system.equations, fixed_step=1e-3))
+    result = simulate(system, 2.0, interval=1e-3)
+    closed = result["contact.closed[1]"] > 0.5
+    assert closed[-1]
+    assert result["contact.gap[1]"].min() < -1e-6
+    assert np.abs(result["contact.gap[1]"][1:][closed[:-1] & closed[1:]]).max() < 1e-9
+    np.testing.assert_allclose(result["joint1.phi"], result["joint0.phi"], atol=1e-9)
+
+
 def test_what_sticks_slips_under_an_impact() -> None:
     """A brake that holds a body has a finite force, whose impulse is nothing beside that of an impact."""
 
