@@ -97,11 +97,12 @@ def test_chains_keep_to_the_laws(campaign: Callable[[int, int], int]) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", [3, 46, 50])
+@pytest.mark.parametrize("seed", [3, 41, 46, 50])
 def test_loose_tolerances_take_no_more_events(seed: int) -> None:
     """Closed points drift by more than v_min in a step, and are closed all the same.
 
-    3: points slide for long. 46: one that stops, sliding where the least step turns it. 50: one opens while it drifts.
+    3: points slide for long. 41: what was a crossing is none when drift is taken back. 46: one that stops, sliding
+    where the least step turns it. 50: one opens while it drifts.
     """
     system, ends, events = System.of(Chain(seed)), [], []
     names = {f"{name}.impulse_t[1]" for name in Chain(seed).laws}
