@@ -58,6 +58,8 @@ SMALL
 #define TURNED 0.9
 /* By how much directions differ that are the same but for rounding. */
 #define SAME 1e-6
+/* Part of the velocities before an impact that is none. */
+#define UNMOVED 1e-9
 /* Energy that an impact may gain, as a part of what flows. */
 #define GAINED 1e-12
 
@@ -248,7 +250,7 @@ static int pivot(Instance *s, const Problem *p, const double *f, int i, double p
     }
     if (at < 0 || it->slides[i] || !(it->held[i] || p->least[i] > 0)) return 0;
     if (it->stuck[i]) return breaks_away(s, p, f, i, pull);
-    if (dot3(it->y + at, it->along + 3 * i) >= -NOTHING * p->scale - fast) return 0;
+    if (dot3(it->y + at, it->along + 3 * i) >= -p->slow[i] - fast) return 0;
     it->stuck[i] = 1;
     return 1;
 }
@@ -570,6 +572,19 @@ static int wedge(Instance *s)
     return 0;
 }
 
+/* The greatest velocity that impulses f bring. */
+static double most_moved(const Instance *s, const double *f)
+{
+    int rows = nstruck(s->model);
+    double most = 0;
+    for (int i = 0; i < rows; ++i) {
+        double sum = 0;
+        for (int j = 0; j < rows; ++j) sum += s->impacts.across[i + (size_t)j * rows] * f[j];
+        most = fmax(most, fabs(sum));
+    }
+    return most;
+}
+
 /* Let impulses grow until no point approaches beyond what `target` adds to its velocity, from `least` impulses on. Where
    `works` is given, a point that has done that much work gets no more of these. Returns 0 where there are none. */
 static int drive(Instance *s, const double *target, double *least, const double *works)
@@ -579,17 +594,23 @@ static int drive(Instance *s, const double *target, double *least, const double 
     int points = npoints(s->model), rows = nstruck(s->model), stops;
     for (int round = 0; round < PARTS; ++round) {
         double scale = 0, left = 0;
+        int approaching = 0;
         see_sliding(s, it->u);
         for (int i = 0; i < rows; ++i) it->unmoved[i] = it->u[i] + (i < points ? target[i] : 0);
         for (int i = 0; i < points; ++i) {
             if (it->takes_part[i]) scale = fmax(scale, fabs(it->velocity[i]));
             left = fmax(left, least[i]);
+            approaching |= it->takes_part[i] && it->unmoved[i] < -it->slow[i];
         }
+        /* A point that would wedge itself has an impulse then, too, but none that it needs. */
+        if (!approaching && !(left > 0)) return 1;
         Problem p = {it->unmoved, least, it->takes_part, 0, scale, it->slow, 0, NULL, NULL};
         if (!solve_points(s, &p, it->f)) {
             if (!wedge(s)) return 0;
             continue;
         }
+        /* Friction that holds the one way that a point has lets restitution do no work. */
+        if (works && most_moved(s, it->f) <= UNMOVED * scale) return 1;
         double part = until_turned(s, it->u, it->f, &stops);
         if (part < 1 && stops < 0) { /* of those that turn, directions in the middle are nearer to what they have */
             COPY(it->middle, it->u, rows);

@@ -77,14 +77,20 @@ class Chain(Assembly):
             self.add(f"at_{name}", RigidContact(geometry_a=str(name), geometry_b="floor", **law))
 
 
+#: Seeds and tolerances of what once ended a run. 67: of two points that stick together, and have drifted, one begins to
+#: slide against the drift. 11: two points of one body stop together. 37: friction holds the one way that a struck point
+#: has, so that its restitution does no work. 95: a point that parts could press, too, as friction would wedge it.
+KNOWN = {67: 1e-8, 11: 1e-6, 37: 1e-8, 95: 1e-8}
+
+
 @pytest.mark.slow
 def test_chains_keep_to_the_laws(campaign: Callable[[int, int], int]) -> None:
     """Energy never grows, bodies do not overlap, no force pulls, and friction stays in its cone."""
     met = 0
-    # 67: of two points that stick together, and have drifted, one begins to slide against the drift.
-    for seed in sorted({*range(campaign(6, 200)), 67}):
+    tolerances = dict.fromkeys(range(campaign(6, 200)), 1e-8) | KNOWN
+    for seed, tolerance in tolerances.items():
         model = Chain(seed)
-        result = simulate(System.of(model, energy=True), 1.5, tolerance=1e-8, interval=5e-3)
+        result = simulate(System.of(model, energy=True), 1.5, tolerance=tolerance, interval=5e-3)
         assert np.diff(result["energy.total"]).max() < 1e-5, seed
         for name, law in model.laws.items():
             f_n, f_t = result[f"{name}.f_n[1]"], result[f"{name}.f_t[1]"]
