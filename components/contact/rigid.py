@@ -25,7 +25,7 @@ SETTLING = 10.0
 PRESSING, NEARING = 1e-12, 1e-9
 #: What is as near as this [m] when others are struck, and approaches, is struck with them: rounding must not part them.
 NEAR = 1e-10
-#: What a closed contact gives way by [1/kg], so that points that say the same share the force.
+#: What a closed point without friction gives way by [1/kg], so that points that say the same share the force.
 GIVING = 1e-12
 #: Part of the speed below which bodies do not rebound that is no approach any more.
 SLOW = 1e-3
@@ -99,7 +99,7 @@ class RigidContact(ContactPair, Law):
         gap = ca.vertcat(*(point.gap for point in found))
         speed = self.der(gap)
         f_n = self.der(self.impulse)
-        opens = self.der(speed) + 2 * SETTLING * speed + SETTLING**2 * gap + GIVING * f_n
+        rate = self.der(speed) + 2 * SETTLING * speed + SETTLING**2 * gap
         slow, rebounds = SLOW * self.v_min, -self.e * speed > self.v_min
         rubbed = _Rubbed(self, found) if has_friction(self) else None
         modes = self.impact(
@@ -110,12 +110,13 @@ class RigidContact(ContactPair, Law):
             touching=lambda modes: ca.logic_or(modes.closed > 0.5, ca.logic_and(gap <= NEAR, speed < -slow)),
             slow=slow,
             gap=gap,
-            rate=opens,
+            rate=rate,
             resting=lambda modes: ca.if_else(
                 modes.closed > 0.5, speed <= self.v_min / 2, ca.logic_and(gap <= NEAR, ca.fabs(speed) <= slow)
             ),
             **({} if rubbed is None else rubbed.of_impact()),
         )
+        opens = rate + (GIVING * f_n if rubbed is None else modes.gives * (f_n - modes.f_n))
         closed = [one > 0.5 for one in ca.vertsplit(modes.closed)]
         # What still approaches, or parts already, is no constraint: events take their time until modes say so
         drifts = ca.fmax(self.v_min, DRIFTING)
@@ -190,17 +191,15 @@ class _Rubbed:
             self.v.append(_across(point.normal, v))
         #: Friction on a [N].
         self.forces = [_across(n, f) for n, f in zip(self._normals, self._f_t, strict=True)]
-        self._sticks = [
-            _across(n, contact.der(v)) + SETTLING * v + n * ca.dot(n, f) + GIVING * f
-            for n, v, f in zip(self._normals, self.v, self._f_t, strict=True)
-        ]
+        #: How they grow [m/s2], with what drift is drawn back by.
+        self.rates = [_across(n, contact.der(v)) + 2 * SETTLING * v for n, v in zip(self._normals, self.v, strict=True)]
 
     def of_impact(self) -> dict[str, Any]:
         """What an impact has to know of them."""
         return {
             "friction": "impulse_t",
             "sliding": ca.vertcat(*self.v),
-            "sliding_rate": ca.vertcat(*self._sticks),
+            "sliding_rate": ca.vertcat(*self.rates),
             "normal": ca.vertcat(*self._normals),
             "mu_s": self._contact.mu_s,
             "mu_k": self._contact.mu_k,
@@ -218,7 +217,9 @@ class _Rubbed:
             speed = guarded_length(slides, slow * TINY)
             law = f_t + contact.mu_k * f_n[i] * slides / speed
             sticks = ca.logic_and(kept[i], modes.sticks[i] > 0.5)
-            rows.append(ca.if_else(sticks, self._sticks[i], ca.if_else(kept[i], law, f_t)))
+            normal = self._normals[i]
+            stays = self.rates[i] + normal * ca.dot(normal, f_t) + modes.gives[i] * (f_t - modes.f_t[3 * i : 3 * i + 3])
+            rows.append(ca.if_else(sticks, stays, ca.if_else(kept[i], law, f_t)))
             size = guarded_length(force, TINY)
             contact.switch(ca.if_else(sticks, (1 + WITHIN) * contact.mu_s * f_n[i] + PRESSING - size, 1), 1, 0)
             turned = ca.dot(slides, begun) - guarded_length(begun, TINY) * speed / 2

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "impacts.h"
 #include "memory.h"
 #include "optimize.h"
 #include "sparse.h"
@@ -195,7 +196,6 @@ static int are_parts(Reader *s)
 /* Have points their rows along surfaces, three of each, and their modes? */
 static int are_points(const Reader *s)
 {
-    enum { MODES = 1, MODES_OF_RUBBING = 5 };
     const int *sliding = s->tables->point_sliding, *modes = s->tables->point_modes;
     int good = 1;
     for (int i = 0; i < npoints(s->model); ++i) {

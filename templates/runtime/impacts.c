@@ -32,10 +32,19 @@
 
 SMALL
 
-/* What points give way by, relative to what they move, before that is taken back; what counts as 0 beside the greatest impulse and velocity: more
-   than points that give way differ by. */
+/* What points give way by, relative to what they move, so that those that say the same share; what counts as 0 beside the
+   greatest impulse and velocity: more than points that give way differ by. */
 #define GIVES 1e-8
 #define NOTHING 1e-11
+/* What closed points without friction give way by in equations [1/kg]. */
+#define GIVING 1e-12
+/* Where points that stick share what leaves a cone: part of the greatest friction up to which they then take, and a change
+   of forces, beside what was asked for, that shows that they share nothing. */
+#define WELL_WITHIN 0.99
+#define UNSHARED 1e-6
+/* What points give way by, as a part of that, where forces stay as they are with it, to this part of the greatest. */
+#define STIFFER 1e-4
+#define UNCHANGED 1e-3
 /* Forces that are none [N], and rates at which points at rest do not come nearer [m/s2]. */
 #define PRESSING 1e-12
 #define NEARING 1e-9
@@ -73,7 +82,8 @@ typedef struct {
     const double *slow;             /* [npoints] velocities with which points do not approach */
     int forces;                     /* it is forces that are sought: what is held presses */
     const int *loose;               /* points that slide at first, in the directions `along`; NULL: none */
-    const double *before;           /* held values; what they say is open presses twice as much; NULL: none */
+    const double *before;           /* held values, which are right if they can be; what they say is open presses twice as
+                                       much; NULL: none */
 } Problem;
 
 static int rubs(const Instance *s, int point) { return s->tables->point_sliding[point]; }
@@ -134,10 +144,88 @@ INTERNAL double least_speed(Instance *s, double t, const double *x, const double
     return least;
 }
 
-/* Solve the equations of points as they are held, stick and slide for impulses f, and see what they make of y. */
-static int solve_as_held(Instance *s, const Problem *p, double *f)
+/* The force in a row that is nearest to what there was before, or that it is asked to have, and what it gives way by where
+   it differs. */
+static void hold_row(Instance *s, const Problem *p, int keep, int i, int row, double give)
 {
-    enum { ROUNDS = 2 };
+    Impacts *it = &s->impacts;
+    const double *modes = keep ? p->before + s->tables->point_modes[i] : NULL;
+    int along = row - rubs(s, i);
+    it->gives[row] = !keep ? give : rubs(s, i) < 0 ? GIVING : modes[GIVEN_WAY];
+    it->shares[row] = !keep || rubs(s, i) < 0 ? 0 : row == i ? modes[SHARE] : modes[SHARE_ALONG + along];
+}
+
+/* Forces f as near to `shares` as the equations of points let them be, and what they make of y. */
+static void share(Instance *s, const Problem *p, double *f)
+{
+    Impacts *it = &s->impacts;
+    int rows = nstruck(s->model);
+    COPY(it->left, it->wanted, rows);
+    for (int j = 0; j < rows; ++j)
+        for (int i = 0; i < rows; ++i) it->left[i] -= it->balance[i + (size_t)j * rows] * it->shares[j];
+    lu_substitute(rows, it->system, it->places, it->left);
+    for (int i = 0; i < rows; ++i) f[i] = it->shares[i] + it->left[i];
+    for (int i = 0; i < rows; ++i) {
+        double sum = p->free[i];
+        for (int j = 0; j < rows; ++j) sum += it->across[i + (size_t)j * rows] * f[j];
+        it->y[i] = sum;
+    }
+}
+
+/* Does a point stick that has more friction than it can have? */
+static int is_outside(const Instance *s, const Problem *p, const double *f, int i)
+{
+    const Impacts *it = &s->impacts;
+    if (rubs(s, i) < 0 || !it->stuck[i]) return 0;
+    double most = it->fixed[i] * fmax(f[i], 0), size = norm3(f + rubs(s, i));
+    /* Of forces, a little before what watches them between events finds them too great. */
+    return p->forces ? size > most * (1 + 0.5 * WITHIN) + 0.5 * PRESSING
+                     : size > most * (1 + WITHIN) + NOTHING * largest(f, npoints(s->model));
+}
+
+/* Take friction of a point that sticks to the nearest place within its cone. */
+static void take_within(const Instance *s, int i, double *f)
+{
+    const Impacts *it = &s->impacts;
+    double *along = f + rubs(s, i), mu = WELL_WITHIN * it->fixed[i], size = norm3(along), most;
+    if (size <= mu * f[i]) return;
+    if (it->held[i]) f[i] = fmax(f[i] + mu * size, 0) / (1 + mu * mu);
+    most = mu * fmax(f[i], 0);
+    for (int k = 0; k < 3; ++k) along[k] *= size > 0 ? most / size : 0;
+}
+
+/* Where points that stick leave their cones: do others share forces with them such that none does? Then these are f
+   (projections onto the cones and onto the equations in turn: von Neumann 1950). */
+static void share_within_cones(Instance *s, const Problem *p, double *f)
+{
+    enum { ROUNDS = 100 };
+    Impacts *it = &s->impacts;
+    int points = npoints(s->model), rows = nstruck(s->model);
+    COPY(it->kept, f, rows);
+    COPY(it->kept_shares, it->shares, rows);
+    for (int round = 0; round < ROUNDS; ++round) {
+        int outside = 0;
+        double asked = 0, shared = 0;
+        for (int i = 0; i < points; ++i) outside |= is_outside(s, p, f, i);
+        if (!outside) return;
+        COPY(it->shares, f, rows);
+        for (int i = 0; i < points; ++i)
+            if (rubs(s, i) >= 0 && it->stuck[i]) take_within(s, i, it->shares);
+        for (int i = 0; i < rows; ++i) asked = fmax(asked, fabs(it->shares[i] - f[i]));
+        COPY(it->others, f, rows);
+        share(s, p, f);
+        for (int i = 0; i < rows; ++i) shared = fmax(shared, fabs(it->others[i] - f[i]));
+        if (shared <= UNSHARED * asked) break;
+    }
+    COPY(it->shares, it->kept_shares, rows);
+    COPY(f, it->kept, rows);
+    share(s, p, f);
+}
+
+/* Solve the equations of points as they are held, stick and slide for impulses f, and see what they make of y. */
+static int solve_as_held(Instance *s, const Problem *p, int keep, double *f)
+{
+    enum { ROUNDS = 3 };
     Impacts *it = &s->impacts;
     int points = npoints(s->model), rows = nstruck(s->model);
     double size = 0, give;
@@ -145,15 +233,15 @@ static int solve_as_held(Instance *s, const Problem *p, double *f)
     give = GIVES * size;
     for (int i = 0; i < rows; ++i) {
         for (int j = 0; j < rows; ++j) it->system[i + (size_t)j * rows] = i == j;
-        f[i] = it->gives[i] = 0;
+        it->wanted[i] = it->gives[i] = it->shares[i] = 0;
     }
     for (int i = 0; i < points; ++i) {
         int at = rubs(s, i);
         if (it->held[i]) {
             for (int j = 0; j < rows; ++j) it->system[i + (size_t)j * rows] = it->across[i + (size_t)j * rows];
-            it->gives[i] = 1;
-            f[i] = -p->free[i];
-        } else if (p->touching[i]) f[i] = p->least[i];
+            hold_row(s, p, keep, i, i, give);
+            it->wanted[i] = -p->free[i];
+        } else if (p->touching[i]) it->wanted[i] = p->least[i];
         if (at < 0) continue;
         const double *n = it->normal + at - points, *along = it->along + 3 * i;
         for (int k = 0; k < 3; ++k) {
@@ -161,32 +249,24 @@ static int solve_as_held(Instance *s, const Problem *p, double *f)
             if (!p->touching[i] || !(it->held[i] || p->least[i] > 0)) continue;
             if (it->stuck[i]) {
                 for (int j = 0; j < rows; ++j) it->system[row + (size_t)j * rows] = it->across[row + (size_t)j * rows];
-                it->gives[row] = 1;
+                hold_row(s, p, keep, i, row, give);
                 /* Across the surface there is nothing: of the size of what is along it, so that it stays nothing. */
                 for (int j = 0; j < 3; ++j)
                     it->system[row + (size_t)(at + j) * rows] += n[k] * n[j] * size;
-                f[row] = -p->free[row];
+                it->wanted[row] = -p->free[row];
             } else it->system[row + (size_t)i * rows] = it->friction[i] * along[k];
         }
     }
     COPY(it->balance, it->system, rows * rows);
-    COPY(it->wanted, f, rows);
-    for (int i = 0; i < rows; ++i) if (it->gives[i]) it->system[i + (size_t)i * rows] += give;
+    for (int i = 0; i < rows; ++i) it->system[i + (size_t)i * rows] += it->gives[i];
     if (lu_factorise(rows, it->system, it->places, it->norms) < rows) return 0;
-    lu_substitute(rows, it->system, it->places, f);
+    share(s, p, f);
     /* What points give way by is taken back, but for what they share. */
-    for (int round = 0; round < ROUNDS; ++round) {
-        COPY(it->left, it->wanted, rows);
-        for (int j = 0; j < rows; ++j)
-            for (int i = 0; i < rows; ++i) it->left[i] -= it->balance[i + (size_t)j * rows] * f[j];
-        lu_substitute(rows, it->system, it->places, it->left);
-        for (int i = 0; i < rows; ++i) f[i] += it->left[i];
+    for (int round = 1; round < ROUNDS && !keep; ++round) {
+        COPY(it->shares, f, rows);
+        share(s, p, f);
     }
-    for (int i = 0; i < rows; ++i) {
-        double sum = p->free[i];
-        for (int j = 0; j < rows; ++j) sum += it->across[i + (size_t)j * rows] * f[j];
-        it->y[i] = sum;
-    }
+    if (!keep) share_within_cones(s, p, f);
     return finite_all(f, rows) && finite_all(it->y, rows);
 }
 
@@ -214,15 +294,12 @@ static int turn(Instance *s, const Problem *p, const double *f)
 }
 
 /* Does a point that sticks leave the cone of friction? Then it slides. */
-static int breaks_away(Instance *s, const Problem *p, const double *f, int i, double pull)
+static int breaks_away(Instance *s, const Problem *p, const double *f, int i)
 {
     Impacts *it = &s->impacts;
-    int at = rubs(s, i);
-    if (at < 0 || !it->stuck[i]) return 0;
-    double most = it->fixed[i] * fmax(f[i], 0), size = norm3(f + at);
-    /* Of forces, a little before what watches them between events finds them too great. */
-    if (size <= (p->forces ? most * (1 + 0.5 * WITHIN) + 0.5 * PRESSING : most * (1 + WITHIN) + pull)) return 0;
-    for (int k = 0; k < 3; ++k) it->along[3 * i + k] = -f[at + k] / size;
+    if (!is_outside(s, p, f, i)) return 0;
+    const double *along = f + rubs(s, i);
+    for (int k = 0; k < 3; ++k) it->along[3 * i + k] = -along[k] / norm3(along);
     it->stuck[i] = 0;
     return 1;
 }
@@ -239,7 +316,7 @@ static int pivot(Instance *s, const Problem *p, const double *f, int i, double p
             return 1;
         }
     } else {
-        if (breaks_away(s, p, f, i, pull)) return 1;
+        if (breaks_away(s, p, f, i)) return 1;
         int was_open = p->before && !is_on(p->before[s->tables->point_modes[i]]);
         double least = p->least[i] > 0 ? p->least[i] : p->pull * (1 + was_open);
         if (f[i] < least - pull + 2 * pull * p->forces) {
@@ -249,10 +326,42 @@ static int pivot(Instance *s, const Problem *p, const double *f, int i, double p
         }
     }
     if (at < 0 || it->slides[i] || !(it->held[i] || p->least[i] > 0)) return 0;
-    if (it->stuck[i]) return breaks_away(s, p, f, i, pull);
+    if (it->stuck[i]) return breaks_away(s, p, f, i);
     if (dot3(it->y + at, it->along + 3 * i) >= -p->slow[i] - fast) return 0;
     it->stuck[i] = 1;
     return 1;
+}
+
+/* Solve for impulses f, with points held, stuck and sliding as they are, and see whether that contradicts one of them, which
+   then becomes something else: *changed. Points are looked at in different orders. Returns 0 where there is no solution. */
+static int solve_and_pivot(Instance *s, const Problem *p, int keep, int order, double *f, int *changed)
+{
+    enum { TURNS = 400 };
+    int points = npoints(s->model);
+    for (int turns = 0;; ++turns) {
+        if (!solve_as_held(s, p, keep, f)) return 0;
+        if (turns == TURNS || !turn(s, p, f)) break;
+    }
+    double pull = NOTHING * largest(f, points), fast = (p->forces ? 1e-14 : NOTHING) * p->scale;
+    *changed = 0;
+    for (int k = 0; k < points && !*changed; ++k) {
+        int i = ((order & 1 ? points - 1 - k : k) + order / 2) % points;
+        if (p->touching[i]) *changed = pivot(s, p, f, i, pull, fast);
+    }
+    return 1;
+}
+
+/* Are points as they were right, with the forces that they share? */
+static int stay_as_before(Instance *s, const Problem *p, double *f)
+{
+    Impacts *it = &s->impacts;
+    int changed;
+    for (int i = 0; i < npoints(s->model); ++i) {
+        const double *modes = p->before + s->tables->point_modes[i];
+        it->held[i] = p->touching[i] && is_on(modes[CLOSED]);
+        it->stuck[i] = it->held[i] && rubs(s, i) >= 0 && is_on(modes[STICKS]) && !it->slides[i];
+    }
+    return solve_and_pivot(s, p, 1, 0, f, &changed) && !changed;
 }
 
 /* Find impulses f, with points that slide already in the directions `along` and others that stick or begin to. Returns 0
@@ -269,18 +378,8 @@ static int solve_points(Instance *s, const Problem *p, double *f)
                 && !(p->loose && p->loose[i]);
         }
         for (int pivots = 0; pivots < most; ++pivots) {
-            enum { TURNS = 400 };
-            for (int turns = 0;; ++turns) {
-                if (!solve_as_held(s, p, f)) return 0;
-                if (turns == TURNS || !turn(s, p, f)) break;
-            }
-            double pull = NOTHING * largest(f, points), fast = (p->forces ? 1e-14 : NOTHING) * p->scale;
-            int changed = 0;
-            /* Another order for each attempt: from another point on, forwards or backwards. */
-            for (int k = 0; k < points && !changed; ++k) {
-                int i = ((order & 1 ? points - 1 - k : k) + order / 2) % points;
-                if (p->touching[i]) changed = pivot(s, p, f, i, pull, fast);
-            }
+            int changed; /* Another order for each attempt: from another point on, forwards or backwards. */
+            if (!solve_and_pivot(s, p, 0, order, f, &changed)) return 0;
             if (!changed) return 1;
         }
     }
@@ -331,13 +430,13 @@ static void see_motion(Instance *s, const double *before)
     for (int i = 0; i < npoints(s->model); ++i) {
         const double *modes = before + s->tables->point_modes[i];
         int at = rubs(s, i);
-        if (at < 0 || !is_on(modes[0])) continue;
-        if (is_on(modes[1])) {
+        if (at < 0 || !is_on(modes[CLOSED])) continue;
+        if (is_on(modes[STICKS])) {
             it->slides[i] &= norm3(it->velocity + at) > DRIFTS * it->slow[i];
             continue;
         }
         double sliding[3];
-        for (int k = 0; k < 3; ++k) sliding[k] = it->velocity[at + k] + it->slow[i] * modes[2 + k];
+        for (int k = 0; k < 3; ++k) sliding[k] = it->velocity[at + k] + it->slow[i] * modes[DIRECTION + k];
         see_point(it, i, sliding, AT_REST);
     }
 }
@@ -371,26 +470,36 @@ static Outcome explain_wedged(Instance *s, double t, int from)
     return CHATTERING;
 }
 
-/* Has a point that is at rest slid, or does it leave the cone of friction with the forces that it has? Where points share
-   these, it counts what they do now. */
-static int is_loose(Instance *s, const double *before, const double *w, int i)
+/* Has a point slid that is at rest? Then it slides in that direction. */
+static int is_loose(Instance *s, const double *before, int i)
 {
     Impacts *it = &s->impacts;
     const double *modes = before + s->tables->point_modes[i];
-    int at = rubs(s, i);
-    double f_t[3], *along = it->along + 3 * i;
-    if (at < 0 || !it->takes_part[i] || it->slides[i] || !is_on(modes[0])) return 0;
-    if (!is_on(modes[1])) {
-        double length = norm3(modes + 2);
-        if (!(length > 0.5)) return 0;
-        for (int k = 0; k < 3; ++k) along[k] = modes[2 + k] / length;
-        return 1;
-    }
-    for (int k = 0; k < 3; ++k) f_t[k] = w[s->tables->struck_speeds[at + k]];
-    double size = norm3(f_t), most = it->fixed[i] * fmax(w[s->tables->struck_speeds[i]], 0);
-    if (size <= most * (1 + 0.5 * WITHIN) + 0.5 * PRESSING) return 0;
-    for (int k = 0; k < 3; ++k) along[k] = -f_t[k] / size;
+    if (rubs(s, i) < 0 || !it->takes_part[i] || it->slides[i] || !is_on(modes[CLOSED]) || is_on(modes[STICKS])) return 0;
+    double length = norm3(modes + DIRECTION);
+    if (!(length > 0.5)) return 0;
+    for (int k = 0; k < 3; ++k) it->along[3 * i + k] = modes[DIRECTION + k] / length;
     return 1;
+}
+
+/* Where closed points do not work against each other, let them give way less, which is less that they creep. */
+static void stiffen(Instance *s, const Problem *p, const double *f)
+{
+    Impacts *it = &s->impacts;
+    int rows = nstruck(s->model);
+    double most = 0, change = 0;
+    COPY(it->system, it->balance, rows * rows);
+    for (int i = 0; i < rows; ++i) it->system[i + (size_t)i * rows] += STIFFER * it->gives[i];
+    if (lu_factorise(rows, it->system, it->places, it->norms) < rows) return;
+    COPY(it->kept_shares, it->shares, rows);
+    COPY(it->shares, f, rows);
+    share(s, p, it->others);
+    for (int i = 0; i < rows; ++i) {
+        most = fmax(most, fabs(f[i]));
+        change = fmax(change, fabs(it->others[i] - f[i]));
+    }
+    if (!(change <= UNCHANGED * most)) COPY(it->shares, it->kept_shares, rows);
+    else for (int i = 0; i < rows; ++i) it->gives[i] *= STIFFER;
 }
 
 INTERNAL Outcome choose_modes(Instance *s, double t, const double *x, const double *u, const double *m, const double *w,
@@ -398,7 +507,7 @@ INTERNAL Outcome choose_modes(Instance *s, double t, const double *x, const doub
 {
     Impacts *it = &s->impacts;
     const Tables *tables = s->tables;
-    int points = npoints(s->model), rows = nstruck(s->model), some = 0;
+    int points = npoints(s->model), rows = nstruck(s->model), some = 0, stays = 1;
     const double *before = m + nm(s->model);
     Outcome outcome = look_at_points(s, t, x, u, m, w);
     if (outcome) return outcome;
@@ -419,14 +528,18 @@ INTERNAL Outcome choose_modes(Instance *s, double t, const double *x, const doub
         }
         double scale = 0;
         for (int i = 0; i < points; ++i) if (it->takes_part[i]) scale = fmax(scale, fabs(it->unmoved[i]));
-        for (int i = 0; i < points; ++i) it->loose[i] = is_loose(s, before, w, i);
+        for (int i = 0; i < points; ++i) it->loose[i] = is_loose(s, before, i);
         Problem p = {it->unmoved, it->base, it->takes_part, PRESSING, scale, it->nearing, 1, it->loose, before};
         for (int i = 0; i < points; ++i) {
             int was = is_on(before[tables->point_modes[i]]);
             if (!it->takes_part[i] || !it->slides[i] || holds_off(s, i) > 0) continue;
             if (was || it->unmoved[i] < -0.5 * NEARING) return explain_wedged(s, t, i);
         }
-        if (!solve_points(s, &p, it->f)) return explain_wedged(s, t, 0);
+        stays = stay_as_before(s, &p, it->f);
+        if (!stays) {
+            if (!solve_points(s, &p, it->f)) return explain_wedged(s, t, 0);
+            stiffen(s, &p, it->f);
+        }
     }
     for (int i = 0; i < points; ++i) {
         int place = tables->point_modes[i];
@@ -434,15 +547,19 @@ INTERNAL Outcome choose_modes(Instance *s, double t, const double *x, const doub
         held[place] = closed;
         if (rubs(s, i) < 0) continue;
         int sticks = closed && it->stuck[i];
-        held[place + 1] = sticks;
-        const double *old = before + place + 2, *along = it->along + 3 * i;
-        int slid = is_on(before[place]) && !is_on(before[place + 1]);
+        held[place + STICKS] = sticks;
+        held[place + GIVEN_WAY] = !closed ? 0 : stays ? before[place + GIVEN_WAY] : it->gives[i];
+        held[place + SHARE] = !closed ? 0 : stays ? before[place + SHARE] : it->shares[i];
+        for (int k = SHARE_ALONG, row = rubs(s, i); row < rubs(s, i) + 3; ++k, ++row)
+            held[place + k] = !sticks ? 0 : stays ? before[place + k] : it->shares[row];
+        const double *old = before + place + DIRECTION, *along = it->along + 3 * i;
+        int slid = is_on(before[place]) && !is_on(before[place + STICKS]);
         double away = 0, length = norm3(old);
         for (int k = 0; k < 3; ++k) away = fmax(away, fabs(old[k] - length * along[k]));
         int same = slid && length > 0.5 && away < SAME * length;
         if (!closed || sticks || same || (slid && it->slides[i] && dot3(old, along) > TURNED * length))
-            COPY(held + place + 2, old, 3);
-        else direction_from(s, i, held + place + 2);
+            COPY(held + place + DIRECTION, old, 3);
+        else direction_from(s, i, held + place + DIRECTION);
     }
     return DONE;
 }
@@ -465,7 +582,7 @@ static int take_away(Instance *s, const double *free, double *dv)
     int n = nw(s->model);
     for (int i = 0; i < npoints(s->model); ++i) it->base[i] = it->friction[i] = 0;
     Problem p = {free, it->base, it->takes_part, 0, 0, it->slow, 0, NULL, NULL};
-    if (!solve_as_held(s, &p, it->f)) return 0;
+    if (!solve_as_held(s, &p, 0, it->f)) return 0;
     for (int j = 0; j < nv(s->model); ++j) {
         dv[j] = 0;
         for (int k = 0; k < nstruck(s->model); ++k) dv[j] += it->answers[j + (size_t)k * n] * it->f[k];
@@ -480,8 +597,8 @@ INTERNAL Outcome settle_points(Instance *s, double t, double *x, const double *m
     *moved = 0;
     for (int i = 0; i < npoints(s->model); ++i) {
         const double *modes = m + nm(s->model) + s->tables->point_modes[i];
-        it->held[i] = it->takes_part[i] = is_on(modes[0]);
-        it->stuck[i] = it->held[i] && rubs(s, i) >= 0 && is_on(modes[1]);
+        it->held[i] = it->takes_part[i] = is_on(modes[CLOSED]);
+        it->stuck[i] = it->held[i] && rubs(s, i) >= 0 && is_on(modes[STICKS]);
         some |= it->held[i];
     }
     if (!some) return DONE;

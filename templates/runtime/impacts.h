@@ -5,6 +5,10 @@
 
 #include "runtime.h"
 
+/* Held values of a point: is it closed, and of one that rubs also: does it stick, in which direction does it slide, what does
+   it give way by, and at which forces, along its normal and along its surface, does it not. */
+enum { CLOSED, STICKS, DIRECTION, GIVEN_WAY = 5, SHARE, SHARE_ALONG, MODES_OF_RUBBING = 10, MODES = 1 };
+
 /* Write into `held` (the held values of the event) which of the points that may stay closed at (t, x) do, which of them
    stick, and in which direction others slide, where w are the accelerations under the modes m. */
 INTERNAL Outcome choose_modes(Instance *s, double t, const double *x, const double *u, const double *m, const double *w,

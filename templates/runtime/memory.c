@@ -191,7 +191,8 @@ static void take_impacts(Area *area, Instance *s)
     double **of_points[] = {&it->gap, &it->touching, &it->resting, &it->restitution, &it->slow, &it->fixed, &it->kinetic,
                             &it->friction, &it->base, &it->nearing, &it->target, &it->works, &it->work};
     double **of_rows[] = {&it->velocity, &it->rate, &it->wanted, &it->left, &it->f, &it->y, &it->unmoved, &it->u, &it->last,
-                          &it->middle, &it->sum};
+                          &it->middle, &it->sum, &it->gives, &it->shares, &it->kept,
+                          &it->kept_shares, &it->others};
     double **of_speeds[] = {&it->load, &it->norms};
     int **ints[] = {&it->takes_part, &it->held, &it->stuck, &it->slides, &it->loose};
     for (size_t i = 0; i < sizeof of_points / sizeof *of_points; ++i) *of_points[i] = take_doubles(area, points);
@@ -210,7 +211,6 @@ static void take_impacts(Area *area, Instance *s)
     it->system = take_doubles(area, rows * rows);
     it->balance = take_doubles(area, rows * rows);
     it->places = take_ints(area, rows);
-    it->gives = take_ints(area, rows);
 }
 
 static void take_delays(Area *area, Instance *s)

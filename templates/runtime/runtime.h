@@ -346,7 +346,9 @@ typedef struct {
     int *takes_part, *held, *stuck, *slides, *loose; /* of each point, while impulses are sought */
     double *along, *friction;       /* directions in which points slide, and coefficients with which they do */
     double *system, *balance, *wanted, *left, *f, *y; /* equations of points, impulses and velocities */
-    int *places, *gives;
+    int *places;
+    double *gives, *shares;         /* what rows give way by, and the forces at which they do not */
+    double *kept, *kept_shares, *others; /* forces that a search for others begins with, and goes through */
     double *unmoved, *base, *nearing, *target, *works, *u, *last, *middle, *sum, *work; /* of a problem; of an impact */
 } Impacts;
 

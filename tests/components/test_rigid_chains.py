@@ -79,8 +79,9 @@ class Chain(Assembly):
 
 #: Seeds and tolerances of what once ended a run. 67: of two points that stick together, and have drifted, one begins to
 #: slide against the drift. 11: two points of one body stop together. 37: friction holds the one way that a struck point
-#: has, so that its restitution does no work. 95: a point that parts could press, too, as friction would wedge it.
-KNOWN = {67: 1e-8, 11: 1e-6, 37: 1e-8, 95: 1e-8}
+#: has, so that its restitution does no work. 95: a point that parts could press, too, as friction would wedge it. 58: a
+#: point stops that its mechanism leaves one way only. 178: three points in line stick against each other.
+KNOWN = {67: 1e-8, 11: 1e-6, 37: 1e-8, 95: 1e-8, 58: 1e-8, 178: 1e-8}
 
 
 @pytest.mark.slow

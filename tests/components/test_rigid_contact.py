@@ -382,6 +382,44 @@ def test_no_impact_gains_energy() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("mu", [0.2, 0.9])
+def test_a_point_that_can_move_one_way_only_stays_within_its_cone(mu: float) -> None:
+    """A ball on an inclined rail that ends on the floor: of its force, statics say the part along the rail alone."""
+    rise = math.radians(30)
+
+    class Jammed(Assembly):
+        def __init__(self) -> None:
+            self.world = World(g=G, n=(0, 0, -1))
+            self.rail = Prismatic(
+                n=(math.cos(rise), 0, math.sin(rise)),
+                s=Start(0.3, fixed=True),
+                v=Start(0.0, fixed=True),
+                useAxisFlange=True,
+            )
+            self.body, self.ball, self.floor = Body(m=2.0, r_CM=(0, 0, 0)), Sphere(radius=0.1), Plane()
+            self.contact = RigidContact(geometry_a="ball", geometry_b="floor", mu_k=mu)
+            self.ramp, self.force = Ramp(height=20.0, duration=2.0, startTime=1.0), translational.Force()
+            self.connect(self.world.frame_b, self.rail.frame_a)
+            self.connect(self.rail.frame_b, self.body.frame_a)
+            self.connect(self.rail.frame_b, self.ball.frame_a)
+            self.connect(self.world.frame_b, self.floor.frame_a)
+            self.connect(self.ramp.y, self.force.f)
+            self.connect(self.force.flange, self.rail.axis)
+
+    result = simulate(Jammed(), 3.0, tolerance=1e-8, interval=1e-2)
+    t, weight = result.time, 2.0 * G * math.sin(rise)
+    opens = 1.0 + weight / 10
+    rests = (t > 0.31) & (t < opens - 1e-6)
+    f_n, f_t = result["contact.f_c[1,3]"][rests], result["contact.f_c[1,1]"][rests]
+    pulled = np.interp(t, [1.0, 3.0], [0.0, 20.0])[rests]
+    assert result["contact.closed[1]"][rests].all()
+    assert not result["contact.closed[1]"][t > opens + 1e-6].any()
+    np.testing.assert_allclose(f_n * math.sin(rise) + f_t * math.cos(rise), weight - pulled, atol=1e-6)
+    assert np.all(np.abs(f_t) <= mu * f_n * (1 + 1e-6) + 1e-9)
+    assert np.ptp(result["rail.s"][rests]) < 1e-9
+    assert result["rail.v"][-1] == pytest.approx((3.0 - opens) ** 2 * 10 / 2 / 2, rel=1e-6)
+
+
 def test_a_block_on_a_slope_sticks_without_creep() -> None:
     """On four corners, three of which say where it is; then it slides where friction is less than the slope."""
     slope, box = math.radians(20), {"length": 0.2, "height": 0.1}

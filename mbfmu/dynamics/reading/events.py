@@ -9,6 +9,7 @@ as it was before, and the number of samples taken, are held values, too.
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
@@ -23,8 +24,9 @@ from mbfmu.runtime.contract import RESTITUTIONS
 
 #: Samples from 0 s to the first: with more, the instants of neighbours would be the same numbers.
 MOST_INTERVALS = 1e12
-#: Modes of a point: is it closed; with friction also does it stick, and the direction (3) in which it slides.
-MODES, MODES_OF_FRICTION = 1, 5
+#: Modes of a point: is it closed; with friction also does it stick, the direction (3) in which it slides, what it gives
+#: way by, and the forces (4) at which it does not.
+MODES, MODES_OF_FRICTION = 1, 10
 
 
 @dataclasses.dataclass(frozen=True)
@@ -82,11 +84,18 @@ class Modes:
         direction: in which a point slides, or begins to, three elements each; empty without friction. Friction is that
             of the velocity with `slow` times the direction added to it: of length 1, or more where a point begins to
             slide that has drifted.
+        gives: what a closed point gives way by [1/kg], times the force beyond `f_n` and `f_t`, so that points share
+            what the motion does not tell, as the runtime has shared it at the event; empty without friction.
+        f_n: normal force at the event of what is closed [N], for each; empty without friction.
+        f_t: friction at the event of what sticks [N], three elements each; empty without friction.
     """
 
     closed: ca.SX
     sticks: ca.SX
     direction: ca.SX
+    gives: ca.SX
+    f_n: ca.SX
+    f_t: ca.SX
 
 
 @dataclasses.dataclass(frozen=True)
@@ -111,7 +120,7 @@ class Impact:
 
     @property
     def modes_of_each(self) -> int:
-        """Is it closed; with friction does it stick, and the direction (3) in which it slides."""
+        """How many modes a point has."""
         return MODES if self.friction is None else MODES_OF_FRICTION
 
     @property
@@ -232,8 +241,9 @@ class Clauses:
         """What points do, which the runtime finds at events (templates/runtime/impacts.c): `each` values for each."""
         leaf = leaves.Held(len(self._held), each * count)
         table = ca.reshape(self.held(ca.SX.zeros(leaf.size), lambda before: before), each, count)
-        closed, none = table[0, :].T, ca.SX(0, 1)
-        return leaf, Modes(closed, *((none, none) if each == MODES else (table[1, :].T, ca.vec(table[2:, :]))))
+        ends = (0, 1, 2, 5, 6, 7, 10)  # of each field
+        rows = [table[first:last, :] if last <= each else ca.SX(0, 1) for first, last in itertools.pairwise(ends)]
+        return leaf, Modes(*map(ca.vec, rows))
 
     def finished(self, elsewhere: ca.SX) -> tuple[HeldValue, ...]:
         """All that is held. `elsewhere` is all that the equations say beside events: what is read there of the values
@@ -419,7 +429,8 @@ class Events:
             restitution: coefficient of restitution, 0 to 1, which may depend on the velocity before.
             hypothesis: what it says: "Newton", "Poisson" or "Stronge".
             gap: distance of what may stay closed [m, rad], with which it drifts and is drawn back: 0 while it is.
-            rate: how the velocity grows [m/s2, rad/s2]: 0 while a row stays closed, positive where it opens.
+            rate: how the velocity grows [m/s2, rad/s2]: 0 while a row stays closed, positive where it opens; without
+                what it gives way by.
             resting: 1 where a row may stay closed, else 0.
             friction: name of the Impulse along the surfaces, three elements for each row, resolved in world frame.
             sliding: velocity with which they slide [m/s], three elements each, across the normals.
