@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import scipy
 
+from mbfmu.components.flexible.outlines import FACES
 from mbfmu.extras import extra
 
 _PURPOSE = "a body from a mesh"
@@ -23,6 +24,10 @@ TETRAHEDRA = ("tetra", "tetra10")
 NO_VOLUME = ("vertex", "line", "line3", "triangle", "triangle6")
 #: Points beyond this are nowhere [m].
 FAR = 1e9
+#: How far the middle of an edge may be from its ends' mean, as a part of their distance.
+HALF_CIRCLE = 0.5
+#: Corner opposite to each face of a tetrahedron, and ends of the edges that its fifth to tenth node are the middles of.
+OPPOSITE, EDGES = (3, 2, 0, 1), ((0, 1), (1, 2), (0, 2), (0, 3), (1, 3), (2, 3))
 #: Quadrature that is exact for products of quadratic functions on straight tetrahedra.
 ORDER = 4
 #: How far a place may be outside of an element, as on a curved surface, and yet have its stress; parts of its size.
@@ -218,6 +223,7 @@ def of_mesh(file: str, material: Material, scale: float) -> FiniteElements:
             f"{', '.join(f'{x:.6g}' for x in middle)} m; mesh again with smaller tetrahedra or, in gmsh, "
             "Mesh.HighOrderOptimize = 2, or make curved ones straight"
         )
+    _check_joined(points, cells)
     with library(file):
         basis = skfem.CellBasis(mesh, skfem.ElementTetP2(), intorder=ORDER)
         mass, stiffness = _matrices(skfem, basis, material)
@@ -227,6 +233,42 @@ def of_mesh(file: str, material: Material, scale: float) -> FiniteElements:
     vertices = basis.nodal_dofs[0]
     probe = functools.partial(_probe, basis, scale)
     return FiniteElements(mass, stiffness, places, {}, groups, vertices[_outwards(mesh, boundary)], probe, material)
+
+
+def _check_joined(points: np.ndarray, cells: np.ndarray) -> None:
+    """Look whether tetrahedra lie side by side, and share the middles of their edges.
+
+    Raises:
+        ValueError: they do not.
+    """
+
+    def wrong(told: str, cell: int) -> ValueError:
+        middle = ", ".join(f"{x:.6g}" for x in points[cells[cell, :4]].mean(axis=0))
+        return ValueError(f"{told} around {middle} m; it is damaged or not meshed as one, so mesh or copy it again")
+
+    corners = cells[:, list(FACES[4])]
+    faces, which, counts = np.unique(
+        np.sort(corners.reshape(-1, 3), axis=1), axis=0, return_inverse=True, return_counts=True
+    )
+    which = which.ravel()
+    if counts.max() > 2:
+        raise wrong("three tetrahedra share a face", int(np.flatnonzero(counts[which] > 2)[0]) // 4)
+    a, b, c = points[faces[which]].swapaxes(0, 1)
+    apex = points[cells[:, list(OPPOSITE)].ravel()]
+    sides = np.sign(np.einsum("ka,ka->k", np.cross(b - a, c - a), apex - a))
+    overlap = (counts[which] == 2) & (np.bincount(which, sides)[which] != 0)
+    if overlap.any():
+        raise wrong("tetrahedra overlap", int(np.flatnonzero(overlap)[0]) // 4)
+    if cells.shape[1] == 10:
+        edges = np.sort(cells[:, list(EDGES)].reshape(-1, 2), axis=1)
+        _, first, which = np.unique(edges, axis=0, return_index=True, return_inverse=True)
+        middles, ends = points[cells[:, 4:].ravel()], points[edges]
+        away = np.linalg.norm(middles - ends.mean(axis=1), axis=1) / np.linalg.norm(ends[:, 0] - ends[:, 1], axis=1)
+        if away.max() > HALF_CIRCLE:
+            raise wrong("an edge is bent by more than half of its length", int(away.argmax()) // 6)
+        apart = np.abs(middles - middles[first][which.ravel()]).max(axis=1)
+        if apart.max() > SHARED * np.ptp(points, axis=0).max():
+            raise wrong("tetrahedra share an edge that has two middles", int(apart.argmax()) // 6)
 
 
 def _probe(basis: Any, scale: float, place: np.ndarray) -> Probe:

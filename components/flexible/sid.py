@@ -282,6 +282,14 @@ def flexibility(sid: SID) -> Flexibility:
     first = of["mdCM"].m0[:, 0]
     J = _symmetric(of["J"].m0, "J", 0.0)
     second = np.trace(J) / 2 * np.eye(3) - J
+    if not sid.mass > 0:
+        raise ValueError(f"mass = {sid.mass:g} is not positive; write the file again")
+    least = np.linalg.eigvalsh(second - np.outer(first, first) / sid.mass).min()
+    if least < -APART * np.abs(second).max():
+        raise ValueError(
+            f"J, mass and mdCM are of no body: squares of places about the centre of mass add up to {least:g} kg.m2 "
+            "along an axis; the file contradicts itself, write it again"
+        )
     S = of["Ct"].m0.T
     _agree(S, of["mdCM"].first(n)[:, 0, :], "m1 of mdCM and m0 of Ct", 0.0)
     # Integrals of displacements and places: the symmetric part from J, the other from Cr.

@@ -266,6 +266,31 @@ def test_tetrahedra_without_volume_are_refused(tmp_path: pathlib.Path) -> None:
         bar(flat).reduction()
 
 
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ("folded", "tetrahedra overlap around"),
+        ("doubled", "three tetrahedra share a face around"),
+        ("cracked", "share an edge that has two middles around"),
+    ],
+)
+def test_tetrahedra_that_are_no_body_are_refused(tmp_path: pathlib.Path, change: str, message: str) -> None:
+    """Their mass would be that of another body, without a word."""
+    read = meshio.read(box(tmp_path / "good.msh", (2, 2, 2), quadratic=change == "cracked"))
+    kind, points = "tetra10" if "tetra10" in read.cells_dict else "tetra", read.points.copy()
+    cells = read.cells_dict[kind].copy()
+    inner = np.flatnonzero(np.isclose(points, np.array(LENGTHS) / 2).all(axis=1))[0]
+    if change == "folded":
+        points[inner] += (LENGTHS[0], 0, 0)
+    elif change == "doubled":
+        cells = np.vstack([cells, cells[:1]])
+    else:
+        points, cells[0, 6] = np.vstack([points, points[cells[0, 6]] + 1e-3]), len(points)
+    meshio.gmsh.write(tmp_path / "bad.msh", meshio.Mesh(points, [(kind, cells)]), fmt_version="2.2", binary=False)
+    with pytest.raises(ValueError, match=rf"{message} .* m; it is damaged or not meshed as one"):
+        of_mesh(str(tmp_path / "bad.msh"), MATERIAL, 1.0)
+
+
 def test_a_mesh_of_a_surface_alone_is_refused(tmp_path: pathlib.Path) -> None:
     file = tmp_path / "shell.msh"
     mesh = meshio.Mesh(np.eye(3), [("triangle", [[0, 1, 2]])])
@@ -359,14 +384,23 @@ def test_the_middle_of_what_is_held_counts_by_area(tmp_path: pathlib.Path) -> No
     assert body.reduction().places[0] == pytest.approx((1, 2, 3) - middle, abs=1e-12)
 
 
-def test_a_curved_tetrahedron_that_is_partly_inside_out_is_refused(tmp_path: pathlib.Path) -> None:
+@pytest.mark.parametrize(
+    ("shift", "message"),
+    [
+        ((0.45, 0, 0), "1 of 1 tetrahedra have no volume, or are turned inside out"),  # almost at the end of its edge
+        ((0, -0.6, 0), r"an edge is bent by more than half of its length around 0.25, 0.25, 0.25 m; it is damaged"),
+    ],
+)
+def test_a_tetrahedron_that_is_curved_too_much_is_refused(
+    tmp_path: pathlib.Path, shift: tuple[float, float, float], message: str
+) -> None:
     corners = np.array([(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)], dtype=float)
     edges = ((0, 1), (1, 2), (0, 2), (0, 3), (1, 3), (2, 3))
     points = np.vstack([corners, [(corners[a] + corners[b]) / 2 for a, b in edges]])
-    points[4] += (0.45, 0.0, 0.0)  # the middle of an edge, almost at its end
+    points[4] += shift  # the middle of an edge
     cells = [("tetra10", np.arange(10)[None])]
     meshio.abaqus.write(tmp_path / "one.inp", meshio.Mesh(points, cells, point_sets={"base": np.array([0, 2, 3])}))
-    with pytest.raises(ModelError, match="1 of 1 tetrahedra have no volume, or are turned inside out"):
+    with pytest.raises(ModelError, match=message):
         ModalBody(meshFile=str(tmp_path / "one.inp"), held="base", nModes=1).checks()
 
 

@@ -191,12 +191,21 @@ def cells(bar: Any) -> np.ndarray:
 
 
 def model_of(bar: Any, model: pathlib.Path) -> pathlib.Path:
-    """The bar's nodes and bricks as a model of Abaqus or Nastran."""
+    """The bar's nodes and bricks as a model of Abaqus, Nastran or Ansys."""
     suffix = model.suffix
     if suffix == ".inp":
         nodes = [f"{k}, {x}, {y}, {z}" for k, (x, y, z) in enumerate(bar[2].tolist(), 1)]
         bricks_of = [", ".join(map(str, (k, *one))) for k, one in enumerate(cells(bar).tolist(), 1)]
         model.write_text("\n".join(["*Node", *nodes, "*Element, type=C3D8", *bricks_of, ""]))
+    elif suffix == ".cdb":
+        nodes = [f"{k:8d}{0:8d}{0:8d}" + "".join(f"{x:20.13E}" for x in row) for k, row in enumerate(bar[2], 1)]
+        bricks_of = [  # material, type, constants, section, system, birth, model, shape, corners, unused, number
+            "".join(f"{part:8d}" for part in (1, 1, 1, 1, 0, 0, 0, 0, 8, 0, k, *one))
+            for k, one in enumerate(cells(bar).tolist(), 1)
+        ]
+        blocks = ["/PREP7", "ET,1,185", "NBLOCK,6,SOLID,28,28", "(3i8,6e20.13)", *nodes, "N,R5.3,LOC,-1,"]
+        blocks += ["EBLOCK,19,SOLID,6,6", "(19i8)", *bricks_of, "      -1", "FINISH", ""]
+        model.write_text("\n".join(blocks))
     else:
         nodes = [f"GRID,{k},,{x},{y},{z}" for k, (x, y, z) in enumerate(bar[2].tolist(), 1)]
         bricks_of = [
@@ -208,11 +217,13 @@ def model_of(bar: Any, model: pathlib.Path) -> pathlib.Path:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("suffix", [".inp", ".bdf"])
+@pytest.mark.parametrize("suffix", [".inp", ".bdf", ".cdb"])
 def test_the_surface_of_a_model_is_drawn(bar: Any, tmp_path: pathlib.Path, suffix: str) -> None:
     """Closed, seen from outside, by nodes that move as those of the matrices do."""
     if suffix == ".bdf":
         pytest.importorskip("pyyeti", reason="no pyyeti: the extra mbfmu[nastran] has it")
+    if suffix == ".cdb":
+        pytest.importorskip("ansys.mapdl.reader", reason="no reader: the extra mbfmu[ansys] has it")
     given, model = files(tmp_path, *bar), model_of(bar, tmp_path / f"bar{suffix}")
     made = ModalBody(**given | {"nodeFile": str(model)}, held=HELD, attached=ATTACHED, nModes=2)
     outline, (_, _, places) = made.reduction().outline, bar

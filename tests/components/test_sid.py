@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import pathlib
 import re
@@ -199,6 +200,18 @@ def test_a_file_that_contradicts_itself_is_refused(file: pathlib.Path) -> None:
         wrong = sid.SID(found.mass, found.names, found.nodes, dict(found.parts) | {name: changed})
         with pytest.raises(ValueError, match=f"{message}.*they differ by .*contradicts itself"):
             sid.flexibility(wrong)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"mass": -1.0}, "mass = -1 is not positive"),
+        ({"mass": 0.5}, "J, mass and mdCM are of no body: squares of places"),
+    ],
+)
+def test_the_inertia_of_no_body_is_refused(file: pathlib.Path, change: dict[str, float], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        sid.flexibility(dataclasses.replace(sid.read(file.read_text()), **change))
 
 
 def test_fortran_exponents_and_symmetric_matrices_are_read(file: pathlib.Path) -> None:
