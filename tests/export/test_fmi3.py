@@ -431,15 +431,17 @@ def test_wrong_references_and_sizes_are_refused(fmus):
     fmu.freeInstance()
 
 
-def test_a_wrong_token_is_refused(fmus):
-    path = fmus("free_body", 3)
+@pytest.mark.parametrize(("version", "called"), [(2, "GUID"), (3, "instantiationToken")])
+def test_what_belongs_to_another_build_is_refused(fmus, version, called):
+    path = fmus("free_body", version)
     model, log = fmpy.read_model_description(str(path)), []
-    model.guid = "{wrong}"
+    known, model.guid = model.guid, "{wrong}"
     with pytest.raises(Exception, match=r"(?i)instantiate"):
         instantiate_fmu(
             fmpy.extract(str(path)), model, "CoSimulation", logger=lambda *line: log.append(line[-1].decode())
         )
-    assert "belong to different builds" in log[0]
+    said = f"the {called} of modelDescription.xml is '{{wrong}}', that of the binary '{known}'"
+    assert f"{said}: they belong to different builds" in log[0]
 
 
 @pytest.mark.slow
