@@ -12,13 +12,14 @@ import pytest
 from mbfmu.components import Body, FixedTranslation, Prismatic, Revolute, World, blocks, electrical, rotational, thermal
 from mbfmu.components.interfaces import Flange_b
 from mbfmu.dynamics.asked import asked
+from mbfmu.dynamics.columns import hashes
 from mbfmu.dynamics.expressions.constraints import Choice, Constraints, Rows, constrained
 from mbfmu.dynamics.expressions.formulation import Formulation
 from mbfmu.dynamics.expressions.iterations import Iterations
 from mbfmu.dynamics.expressions.starts import Starts
 from mbfmu.dynamics.expressions.values import Iteration, Values, evaluated
 from mbfmu.dynamics.reading.components import components_of, connections_of
-from mbfmu.dynamics.reading.equation_context import Facts, Readings, evaluate
+from mbfmu.dynamics.reading.equation_context import LONG, Facts, Readings, evaluate
 from mbfmu.dynamics.reading.flatten import Flat, flatten
 from mbfmu.dynamics.reading.inputs import Inputs
 from mbfmu.dynamics.solving.accelerations import accelerations
@@ -40,7 +41,7 @@ from mbfmu.dynamics.structure.structure import Structure
 from mbfmu.dynamics.structure.topology import Topology, analyse
 from mbfmu.dynamics.structure.wanted import Wanted, settled
 from mbfmu.errors import ModelError
-from mbfmu.modeling import Assembly, Component, Parameter, RealOutput, Start, leaves
+from mbfmu.modeling import Assembly, Component, Parameter, RealInput, RealOutput, Start, leaves
 from mbfmu.modeling import types as t
 from mbfmu.modeling.formulas import Formula, Quantity
 
@@ -202,6 +203,45 @@ def test_equations_are_run_once_for_components_that_they_ask_the_same_of(monkeyp
         value = ca.Function("y", [own, time], [expression])
         k, power, offset = (np.ravel(x)[0] for x in (5.0, behaviour.component.n, behaviour.component.offset))
         assert float(value(k, 2.0)) == k * 2.0**power + offset
+
+
+class Twofold(Component):
+    """Two outputs that have a long part in common."""
+
+    k = Parameter(t.Real, 1.0, "Factor")
+    u = RealInput("Input")
+    one, other = RealOutput("One"), RealOutput("Other")
+
+    def equations(self) -> None:
+        common = self.u
+        for _ in range(LONG):
+            common = self.u + ca.sin(self.k * common)
+        self.one, self.other = common + 1, common * self.time
+
+
+def test_what_long_expressions_have_in_common_is_written_once():
+    """For other values of the leaves, and for another component that says the same, it is another expression."""
+    readings, first, second = Readings(), Twofold(k=0.5), Twofold(k=0.8)
+    u, time, v = (ca.SX.sym(name) for name in ("u", "time", "v"))
+
+    def outputs(component: Component, u: ca.SX, *names: str) -> list[ca.SX]:
+        behaviour = readings.of(component, Facts())
+        said = [behaviour.target(leaves.Value(name)) for name in names or ("other", "one")]
+        given = {"u": u, "time": time}
+        return [behaviour.value(one, [given[str(leaf)] for leaf in one.leaves])[0] for one in said]
+
+    found = [outputs(first, u), outputs(second, u), outputs(first, v)]
+    symbols = [u, v, time, *(component.plain_symbol("k") for component in (first, second))]
+    count = ca.Function("of_one", symbols, found[0]).n_instructions()
+    assert count < 3 * LONG + 20
+    assert len(outputs(first, ca.SX.sym("w"), "one", "other")) == 2, "what knows fewer leaves may be asked for first"
+    results = np.array(ca.Function("all", symbols, [ca.horzcat(*map(ca.vertcat, *found))])(0.3, 0.7, 2.0, 0.5, 0.8))
+    for (other, one), given, k in zip(results, (0.3, 0.3, 0.7), (0.5, 0.8, 0.5), strict=True):
+        common = given
+        for _ in range(LONG):
+            common = given + np.sin(k * common)
+        assert (other, one) == pytest.approx((2 * common, common + 1), rel=1e-12)
+    assert hashes(outputs(first, u)) == hashes(found[0]), "what was asked for before is the same expression"
 
 
 def test_equations_are_run_again_where_facts_or_surroundings_differ():

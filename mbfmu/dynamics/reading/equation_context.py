@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import itertools
 import math
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -81,6 +82,9 @@ _LOGIC = {ca.OP_NOT, ca.OP_AND, ca.OP_OR, ca.OP_MUL, ca.OP_SUB, ca.OP_ADD, ca.OP
 
 #: Readings of one class that are kept: where there are more, looking for the right one costs what it saves.
 FORMS = 8
+
+#: From so many operations on, expressions are written out together with others of their component.
+LONG = 300
 
 #: From so many components of a class on, what they share is called: of fewer, it takes longer to compile than it saves.
 CALLED = 20
@@ -160,6 +164,11 @@ class Said:
         function, parameters, around = self._function
         return called(function, [*leaves, *(own[name] for name in parameters), around])
 
+    @functools.cached_property
+    def is_long(self) -> bool:
+        """True where they are long enough to look for what others have in common with them."""
+        return ca.n_nodes(self.column) > LONG
+
     def of(self, own: Mapping[str, ca.SX]) -> Said:
         """They with a component's own symbols for its parameters: expressions that no other component has."""
         if own is self.names.parameters or self.is_constant:
@@ -220,6 +229,9 @@ class Behaviour(LocalNames):
     derivative: Callable[[ca.SX], ca.SX]
     #: Expressions that were asked for before, by what they are of.
     _said: dict[Hashable, Said] = dataclasses.field(default_factory=dict)
+    #: Their values, where they are long, by component, expressions, and hashes of the leaves' values, which are kept,
+    #: too: nothing else gets their hashes.
+    _values: dict[Hashable, tuple[list[ca.SX], Mapping[Leaf, ca.SX]]] = dataclasses.field(default_factory=dict)
 
     def said(self, key: Hashable, expressions: Callable[[], Iterable[ca.SX]]) -> Said:
         """Expressions of the component, made when they are first asked for by any that says the same.
@@ -249,6 +261,32 @@ class Behaviour(LocalNames):
 
         return self.said((target, order), made)
 
+    def value(self, said: Said, leaves: Sequence[ca.SX]) -> list[ca.SX]:
+        """Expressions with values of their leaves, in the component's own parameters.
+
+        Long ones come with all that follows from the same leaves: written out one by one, each would have operations
+        of its own, of which most are the same.
+        """
+        if not said.is_long:
+            return said.value(leaves, self.own_parameters)
+        given = dict(zip(said.leaves, leaves, strict=True))
+        if (key := self._key(said, given)) not in self._values:
+            together = self._together(said)
+            joint = Said(self, [expression for one in together for expression in one.expressions])
+            values = iter(joint.value([given[leaf] for leaf in joint.leaves], self.own_parameters))
+            for one in together:
+                found = list(itertools.islice(values, len(one.expressions)))
+                self._values[self._key(one, given)] = found, given
+        return self._values[key][0]
+
+    def _key(self, said: Said, given: Mapping[Leaf, ca.SX]) -> Hashable:
+        return self.component, said, *(tuple(hashes(elements(given[leaf]))) for leaf in said.leaves)
+
+    def _together(self, said: Said) -> list[Said]:
+        """Long expressions that know no other leaves than some do, these among them."""
+        known = set(said.leaves)
+        return [one for one in self._said.values() if one is said or (one.is_long and known.issuperset(one.leaves))]
+
     def own(self, expression: ca.SX) -> ca.SX:
         """An expression in the component's own parameters."""
         return Said(self, [expression]).of(self.own_parameters).expressions[0]
@@ -262,7 +300,7 @@ class Behaviour(LocalNames):
 
     def with_motions(self, motions: Mapping[str, Mapping[str, ca.SX]]) -> Behaviour:
         """The same with other relative motions."""
-        return dataclasses.replace(self, motions=motions, _said={})
+        return dataclasses.replace(self, motions=motions, _said={}, _values={})
 
     @property
     def symbols(self) -> list[ca.SX]:

@@ -189,8 +189,8 @@ class Structure:
         """The same of expressions that a component may share with others."""
         if said.is_constant:
             return Formula.constant(said.expressions)
-        is_shared = isinstance(said.names, Behaviour)
-        own = self.behaviours[path].own_parameters if is_shared else said.names.parameters
+        behaviour = self.behaviours[path] if isinstance(said.names, Behaviour) else None
+        own = said.names.parameters if behaviour is None else behaviour.own_parameters
         if self.topology.relative and sum(isinstance(leaf, leaves.FlangePosition) for leaf in said.leaves) > 1:
             return self._with_differences(path, said.of(own), given)
         formulas = [given[leaf] if leaf in given else leaf.formula(self, path) for leaf in said.leaves]
@@ -201,7 +201,8 @@ class Structure:
             return Formula.constant(said.of(own).expressions)
 
         def make(*values: ca.SX) -> list[ca.SX]:
-            return said.value([_like(*pair) for pair in zip(values, symbols, strict=True)], own)
+            put = [_like(*pair) for pair in zip(values, symbols, strict=True)]
+            return said.value(put, own) if behaviour is None or given else behaviour.value(said, put)
 
         return Formula.combined(make, *formulas)
 
