@@ -482,9 +482,12 @@ class Component:
 
     @property
     def _outer_world(self) -> Component | None:
-        """The World that the component sees."""
+        """The World that the component sees, or will see when a System is made of the whole."""
         world: Component | None = self.__dict__.get("_outers", {}).get("world")
-        return world
+        if world is not None:
+            return world
+        around = (part for owner in reversed([*self._owners()][1:]) for part in owner.parts.values())
+        return next((part for part in around if part.inner_name == "world"), None)
 
     def lend(self, name: str, part: Component) -> Component:
         """Name a part that stands in for something of this component, which sees what this sees but does not own it."""

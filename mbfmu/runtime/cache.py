@@ -8,6 +8,7 @@ import os
 import pathlib
 import secrets
 import sys
+import warnings
 from collections.abc import Callable, Iterable
 
 #: Size that the folder may have, in bytes, unless MBFMU_CACHE_SIZE has another; what was used longest ago goes first.
@@ -17,6 +18,12 @@ LIMIT = 100_000_000
 def limit() -> int:
     """Return the size that the folder may have: that of MBFMU_CACHE_SIZE, in bytes, else `LIMIT`."""
     named = os.environ.get("MBFMU_CACHE_SIZE", "")
+    if named and not named.isdecimal():
+        warnings.warn(
+            f"MBFMU_CACHE_SIZE = {named!r:.60} is no number of bytes, so that {LIMIT} counts; give one, such as "
+            "1000000000",
+            stacklevel=2,
+        )
     return int(named) if named.isdecimal() else LIMIT
 
 

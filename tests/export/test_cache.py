@@ -71,13 +71,23 @@ def test_old_entries_go_first(place: pathlib.Path, monkeypatch: pytest.MonkeyPat
     assert kept.count == 1
 
 
-@pytest.mark.parametrize(("size", "kept"), [("1500", 1), ("2500", 2), ("", 3), ("a lot", 3)])
+@pytest.mark.parametrize(("size", "kept"), [("1500", 1), ("2500", 2), ("", 3)])
 def test_the_size_is_chosen(place: pathlib.Path, monkeypatch: pytest.MonkeyPatch, size: str, kept: int) -> None:
     monkeypatch.setattr(cache, "LIMIT", 3500)
     monkeypatch.setenv("MBFMU_CACHE_SIZE", size)
     for name in (b"a", b"b", b"c"):
         cached([name], Maker(bytes(1000)))
     assert len(list(place.iterdir())) == kept
+
+
+@pytest.mark.parametrize("size", ["1GB", "1e9", "-1"])
+def test_a_size_that_is_no_number_is_told(place: pathlib.Path, monkeypatch: pytest.MonkeyPatch, size: str) -> None:
+    monkeypatch.setattr(cache, "LIMIT", 2500)
+    monkeypatch.setenv("MBFMU_CACHE_SIZE", size)
+    for name in (b"a", b"b", b"c"):
+        with pytest.warns(UserWarning, match=f"MBFMU_CACHE_SIZE = '{size}' is no number of bytes, so that 2500 counts"):
+            cached([name], Maker(bytes(1000)))
+    assert len(list(place.iterdir())) == 2
 
 
 def test_without_a_folder_everything_is_made(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:

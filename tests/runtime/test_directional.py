@@ -4,12 +4,28 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import types
 
 import casadi as ca
 import numpy as np
 import pytest
 from fmpy.fmi2 import FMU2Model, fmi2Error, fmi2Real
 from hand_made_models import everything, free_body, oscillator
+
+from mbfmu.runtime.tangents import names_of_tangents
+
+
+@pytest.mark.parametrize(
+    ("calls", "switches", "redundancies", "is_there"),
+    [(False, 0, 0, True), (True, 0, 0, False), (True, 1, 0, True), (False, 0, 1, False), (True, 1, 1, False)],
+)
+def test_dynamics_that_call_functions_have_a_tangent_where_something_switches(calls, switches, redundancies, is_there):
+    symbol = (ca.MX if calls else ca.SX).sym("x")
+    equations = types.SimpleNamespace(
+        functions={"dynamics": ca.Function("dynamics", [symbol], [symbol])},
+        nm=switches, redundancies=redundancies, niterations=0,
+    )  # fmt: skip
+    assert ("dynamics_tangent" in names_of_tangents(equations)) == is_there
 
 
 def derivative(slave, unknowns, known, change=1.0):

@@ -92,13 +92,13 @@ def test_bounds_hold(law: str) -> None:
     assert definite > 30, "bounds that are always far off would hold, too"
 
 
-def test_bounds_of_an_instant_are_the_value() -> None:
+@pytest.mark.parametrize(("t", "x", "u"), [(0.7, (0.3, -0.4), 0.6), (0.2, (-0.6, 0.7), 1.4), (1.6, (1.2, 0.1), -0.3)])
+def test_bounds_of_an_instant_are_the_value(t: float, x: tuple[float, float], u: float) -> None:
     """There is nothing between the two."""
     for name, law in LAWS.items():
         crossings, found = enclosed(law)
-        x, u = np.array([0.3, -0.4]), 0.6
-        least, most, *_ = bounds(found, 0.7, 0.7, x, x, [1, 2], [1, 2], u, u, 0.5, 1.5, 1.0)
-        value = float(crossings(0.7, x, u, 1.5, 1.0, []))
+        least, most, *_ = bounds(found, t, t, x, x, [1, 2], [1, 2], u, u, 0.5, 1.5, 1.0)
+        value = float(crossings(t, x, u, 1.5, 1.0, []))
         assert (float(least), float(most)) == pytest.approx((value, value), rel=1e-13), name
 
 
