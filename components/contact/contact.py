@@ -118,6 +118,14 @@ class Law(Component):
                 "give a greater mu_s, or leave it out"
             )
 
+    def hold_friction(self) -> None:
+        """The same in a run, where both may be set."""
+        if has_friction(self) and self.is_given("mu_s"):
+            self.require(
+                self.mu_s - self.mu_k,
+                "mu_s is {} less than mu_k, but static friction is at least sliding friction; set both",
+            )
+
     def modify(self, **modifiers: Any) -> None:
         """As Component.modify; what belongs to a law that was not chosen is refused.
 
@@ -475,6 +483,7 @@ class Contact(ContactPair, ContactLaw):
         self.gap = self.shared(ca.vertcat(*(ca.mmin(ca.vertcat(*(point.gap for point in patch))) for patch in found)))
         closed = [self.switch(self.margin - self.gap[i], 1, 0) for i in range(len(found))]
         self._stay_outside(*geometries, functools.reduce(ca.fmax, closed))
+        self.hold_friction()
 
         def seen(v: Any) -> Any:
             return v if view is None else resolve2(view.R, v)

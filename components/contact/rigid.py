@@ -144,6 +144,7 @@ class RigidContact(ContactPair, Law):
         b.f, b.t = resolve2(b.R, force), resolve2(b.R, torque_b)
         self.energy(dissipated=lost)
         self._stay_outside(ca.mmin(gap), self.geometry("a"), self.geometry("b"))
+        self.hold_friction()
 
     def _watch(self, closed: Any, gap: Any, speed: Any, opens: Any, f_n: Any, drifts: Any) -> None:
         """Events of a point: where open surfaces have met and do not part, where closed ones do not press each other

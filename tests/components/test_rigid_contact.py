@@ -6,6 +6,7 @@ import dataclasses
 import itertools
 import math
 import pathlib
+from typing import Any
 
 import fmpy
 import numpy as np
@@ -14,7 +15,7 @@ import pytest
 import mbfmu
 from mbfmu.components import Prismatic, World, translational
 from mbfmu.components.blocks import Constant, Ramp
-from mbfmu.components.contact import Box, Capsule, Plane, RigidContact, Sphere
+from mbfmu.components.contact import Box, Capsule, Contact, Plane, RigidContact, Sphere
 from mbfmu.components.joints import Revolute
 from mbfmu.components.parts import Body, FixedTranslation
 from mbfmu.dynamics import System
@@ -435,6 +436,21 @@ def test_a_rod_that_wedges_itself_ends_the_run() -> None:
     with pytest.raises(InitializationError, match=r"contact slides where friction wedges it at time 0: .* mu_k = 1.5"):
         simulate(Rod(math.radians(60), {"mu_k": 1.5}, v=(-1.0, 0, 0), g=G), 0.1)
     simulate(Rod(math.radians(60), {"mu_k": 1.3}, v=(-1.0, 0, 0), g=G), 0.01)
+
+
+@pytest.mark.parametrize(("contact", "law"), [(RigidContact, {}), (Contact, {"c": 1e6, "d": 100.0, "c_t": 1e6})])
+def test_static_friction_is_at_least_sliding_friction_in_a_run(contact: Any, law: dict[str, float]) -> None:
+    """Where both are given, both are set; else one follows the other."""
+    start = {"I": (0.01, 0.01, 0.01), "height": 0.05, "slope": math.radians(40), "contact": contact}
+    both = System.of(Touching(Sphere(radius=0.05), {"mu_k": 0.1, "mu_s": 0.15, **law}, **start))
+    with pytest.raises(InitializationError, match=r"contact: mu_s is 0\.05 less than mu_k.* set both"):
+        simulate(both, 0.1, start_values={"contact.mu_k": 0.2})
+    set_both = simulate(both, 0.1, start_values={"contact.mu_k": 0.2, "contact.mu_s": 0.2})
+    follows = System.of(Touching(Sphere(radius=0.05), {"mu_k": 0.1, **law}, **start))
+    one = simulate(follows, 0.1, start_values={"contact.mu_k": 0.2})
+    friction = set_both["contact.f_t[1]"][-1]
+    assert one["contact.f_t[1]"][-1] == pytest.approx(friction, rel=1e-9)
+    assert friction == pytest.approx(0.2 * set_both["contact.f_n[1]"][-1], rel=1e-6)
 
 
 # -- where it cannot go on, and wrong inputs
