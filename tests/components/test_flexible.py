@@ -18,6 +18,7 @@ from mbfmu.cli import main
 from mbfmu.components import Beam, Body, BodyShape, FiniteSegmentBeam, Fixed, FreeMotion, Revolute, World
 from mbfmu.components.flexible.beam import rectangle_torsion
 from mbfmu.components.flexible.floating_frame import quadratic, slightly_turned
+from mbfmu.components.rotational import ConstantSpeed
 from mbfmu.dynamics import System
 from mbfmu.dynamics.solving import accelerations
 from mbfmu.errors import ModelError
@@ -554,6 +555,25 @@ def test_segments_lengthen_and_shear_as_the_book_says(direction: tuple[float, fl
     nearest = values[np.argmin(np.abs(np.abs(values) - omega))]
     assert np.abs(nearest) == pytest.approx(omega, rel=2e-3)
     assert -nearest.real == pytest.approx(0.02 * omega**2 / 2, rel=5e-3)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_four_curved_segments_lengthen_in_rotation_as_the_book_says() -> None:
+    """By rho w^2 L^3 / 3 EA: the tension is a parabola, which weights of segments integrate exactly."""
+
+    class Turning(Assembly):
+        def __init__(self) -> None:
+            self.world = World(gravityType="NoGravity")
+            self.axis, self.drive = Revolute(useAxisFlange=True), ConstantSpeed(w_fixed=1.0)
+            self.beam = FiniteSegmentBeam(**UNIT | {"EA": 2e3}, n=4, curved=True, extensible=True, beta=0.02)
+            self.connect(self.world.frame_b, self.axis.frame_a)
+            self.connect(self.drive.flange, self.axis.axis)
+            self.connect(self.axis.frame_b, self.beam.frame_a)
+
+    found = mbfmu.simulate(Turning(), stop_time=0.5)
+    reach = math.hypot(*(found[f"beam.frame_b.r_0[{k}]"][-1] for k in (1, 2)))
+    assert reach - 1 == pytest.approx(1 / 3 / 2e3, rel=2e-3)
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")

@@ -239,6 +239,20 @@ def test_the_surface_of_a_model_is_drawn(bar: Any, tmp_path: pathlib.Path, suffi
     assert mean == pytest.approx(plain.displacements[0], abs=1e-9)
 
 
+def test_nodes_of_elements_are_found_by_their_numbers(bar: Any) -> None:
+    """Matrices that have them backwards; an element with a node that they lack is left out."""
+    mass, stiffness, places = bar
+    numbers = np.arange(28, 0, -1)
+    rows = (3 * (numbers - 1)[:, None] + np.arange(3)).ravel()
+    dofs = np.column_stack([np.repeat(numbers, 3), np.tile((1, 2, 3), 28)])
+    M, K = (matrix_files.Matrix(scipy.sparse.csc_matrix(one[np.ix_(rows, rows)]), dofs) for one in (mass, stiffness))
+    corners = np.vstack([cells(bar), (25, 26, 27, 28, 96, 97, 98, 99)])
+    body = matrix_files.of_matrices(M, K, dict(enumerate(places, 1)), {8: corners})
+    assert body.places == pytest.approx(places[::-1])
+    a, b, c = body.places[body.surface].swapaxes(0, 1)
+    assert np.einsum("ki,ki->k", a, np.cross(b, c)).sum() / 6 == pytest.approx(0.6 * 0.1 * 0.08, rel=1e-12)
+
+
 def test_elements_that_cannot_be_read_leave_a_body_without_a_surface(bar: Any, tmp_path: pathlib.Path) -> None:
     given = files(tmp_path, *bar)
     model = tmp_path / "bar.inp"

@@ -8,6 +8,7 @@ import pathlib
 import re
 from typing import Any
 
+import casadi as ca
 import numpy as np
 import pytest
 import scipy
@@ -93,6 +94,93 @@ def test_parts_of_a_file_are_integrals_over_the_points_of_a_body() -> None:
         for places in (place, phi @ q)
     )
     assert straight == pytest.approx(exact - second)  # files have J to the first order
+
+
+def stiffening() -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, Flexibility]:
+    """Points with shapes and two fields that follow in second order: masses, places, shapes, fields, bows; the body."""
+    random = np.random.default_rng(2)
+    masses, r, n = random.uniform(1, 2, 9), random.normal(size=(9, 3)), 3
+    phi, fields, bows = random.normal(size=(9, 3, n)), random.normal(size=(9, 3, 2)), random.normal(size=(2, n, n))
+    bows += bows.swapaxes(1, 2)
+    integrals = Integrals.of_points(masses, r, np.concatenate([phi, fields], axis=2))
+    D = random.normal(size=(n, n))
+    return masses, r, phi, fields, bows, Flexibility(integrals, 9 * np.eye(n), bows, D @ D.T, random.normal(size=n))
+
+
+def test_second_order_displacements_are_in_terms_of_first_order() -> None:
+    """Of Ct, Cr and Oe, by virtual displacements of points; of AP, as turned vectors."""
+    masses, r, phi, fields, bows, body = stiffening()
+    turn, random = np.random.default_rng(3).normal(size=(3, 3)), np.random.default_rng(4)
+    found = sid.from_flexibility(body, {5: sid.Place(np.ones(3), np.eye(3), turn)})
+    q, a, w, z = random.normal(size=(4, 3))
+
+    def along(q: np.ndarray, field: Any) -> np.ndarray:
+        moving = phi - np.einsum("kam,mij,j->kai", fields, bows, q)
+        return np.einsum("k,kai,ka->i", masses, moving, np.broadcast_to(field(r + phi @ q), r.shape))
+
+    products = np.array([w[i] * w[j] for i, j in sid.PRODUCTS])
+    turning = lambda place: np.cross(w, np.cross(w, place))  # noqa: E731
+    for name, by, field in (
+        ("Ct", a, lambda place: a), ("Cr", z, lambda place: np.cross(z, place)), ("Oe", products, turning),
+    ):  # fmt: skip
+        first = (along(q, field) - along(-q, field)) / 2  # what is linear in q
+        assert found.parts[name].first(3) @ q @ by == pytest.approx(first, rel=1e-12)
+        assert found.parts[name].m0 @ by == pytest.approx(along(np.zeros(3), field), rel=1e-12)
+    for k in range(3):
+        assert found.nodes[5].parts["AP"].first(3)[:, :, k] @ a == pytest.approx(np.cross(turn[:, k], a), rel=1e-12)
+
+
+def test_a_body_that_stiffens_is_read_as_it_was_written() -> None:
+    """Forces that cannot be told apart by a file are in other integrals; what the file says stays, to all digits."""
+    one = sid.from_flexibility(stiffening()[-1], {})
+    body = sid.flexibility(sid.read(sid.text(one)))
+    assert len(body.bows)
+    again = sid.from_flexibility(body, {})
+    for name, part in one.parts.items():
+        if name != "Gr":  # follows from the others, and is not read
+            size = np.abs(part.m0).max() + np.abs(part.first(3)).max()
+            assert again.parts[name].m0 == pytest.approx(part.m0, abs=1e-12 * size), name
+            assert again.parts[name].first(3) == pytest.approx(part.first(3), abs=1e-12 * size), name
+    assert np.abs(one.parts["ksigma"].m0).min() > 0
+    assert np.abs(one.parts["De"].m0).min() > 0
+
+
+def test_one_side_of_symmetric_matrices_is_enough() -> None:
+    """Of order zero and one, where a file says that they are symmetric."""
+    one = sid.from_flexibility(stiffening()[-1], {})
+    lines, name = [], ""
+    for line in sid.text(one).splitlines():
+        words = line.split()
+        name = words[0] if len(words) == 1 else name
+        if name in ("J", "Me", "De"):
+            indices = re.match(r"\s*m[01]\(([\d, ]+)\)", line)
+            if indices is not None and int(indices[1].split(",")[0]) > int(indices[1].split(",")[-1]):
+                continue
+            line = line.replace("structure = 3", "structure = 2")
+        lines.append(line)
+    again = sid.read("\n".join(lines))
+    assert len(lines) < len(sid.text(one).splitlines())
+    for name in ("J", "Me", "De"):
+        assert again.parts[name].m0 == pytest.approx(one.parts[name].m0, rel=1e-12)
+        assert again.parts[name].first(3) == pytest.approx(one.parts[name].first(3), rel=1e-12)
+
+
+def test_a_node_moves_and_turns_by_terms_of_second_order(tmp_path: pathlib.Path) -> None:
+    """phi and psi are rates for each rate of the shapes: of their first order, the symmetric part counts half."""
+    body, random = stiffening()[-1], np.random.default_rng(5)
+    found = sid.from_flexibility(body, {5: sid.Place(np.ones(3), *random.normal(size=(2, 3, 3)))})
+    more = {
+        name: sid.Expansion(found.nodes[5].parts[name].m0, random.normal(size=(3, 3, 3))) for name in ("phi", "psi")
+    }
+    nodes = {5: sid.Node({**found.nodes[5].parts, **more})}
+    path = tmp_path / "node.SID_FEM"
+    path.write_text(sid.text(sid.SID(found.mass, found.names, nodes, found.parts)))
+    q = ca.SX.sym("q", 3)
+    reduced = ModalBody(fileName=str(path), attached="5").reduction()
+    at = random.normal(size=3)
+    for told, name in zip(ca.Function("moved", [q], list(reduced.moved(0, q)))(at), ("phi", "psi"), strict=True):
+        expected = more[name].m0 @ at + np.einsum("ajk,j,k->a", more[name].first(3), at, at) / 2
+        assert np.array(told).ravel() == pytest.approx(expected, rel=1e-12)
 
 
 class Thrown(Assembly):
