@@ -90,6 +90,16 @@ def test_a_curved_segment_that_is_only_twisted_reaches_as_far() -> None:
     assert mbfmu.simulate(Clamped(beam), stop_time=1e-9)["beam.frame_b.r_0[1]"][0] == pytest.approx(1.0, abs=1e-12)
 
 
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_a_curved_segment_is_an_arc_that_resists_by_its_angle() -> None:
+    """Energy of bending is C angle^2 / 2 h, by an approximant whose error is of third order in the square."""
+    angle = 1.0
+    beam = FiniteSegmentBeam(**UNIT, n=1, curved=True)
+    beam.segment[0].modify(phi=Start((0, 0, angle), fixed=True), phid=Start((0, 0, 0), fixed=True))
+    found = mbfmu.simulate(System.of(Clamped(beam), energy=True), stop_time=1e-9)
+    assert found["energy.potential"][0] == pytest.approx(angle**2 / 2, rel=1e-3)
+
+
 def test_a_torque_at_either_hinge_turns_it_as_the_book_says() -> None:
     """By L / 3 EI there, and by L / 6 EI the other way at the other hinge: exact with three shapes."""
     beam = Beam(**UNIT, ends="hinged-hinged", nWidth=3, nHeight=0, nAxial=0, nTorsion=0)
