@@ -541,6 +541,22 @@ def test_gravity_acts_in_the_centre_of_mass() -> None:
     assert [found[f"beam.g_0[{k}]"][0] for k in (1, 2, 3)] == pytest.approx(expected, rel=1e-9)
 
 
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_a_field_without_potential_supplies_what_a_bending_beam_gains() -> None:
+    """Its power is that of the centre of mass, which moves as the clamped beam bends."""
+
+    class Blown(Assembly):
+        def __init__(self) -> None:
+            self.world = World(gravityAcceleration=lambda r: (0.0, 3.0 + r[2], 2.0 - r[1]))
+            self.beam = Beam(**UNIT, nWidth=1, nHeight=1, nTorsion=0, nAxial=0)
+            self.connect(self.world.frame_b, self.beam.frame_a)
+
+    found = mbfmu.simulate(System.of(Blown(), energy=True), stop_time=0.5, tolerance=1e-9)
+    gained = found["energy.kinetic"] + found["energy.potential"]
+    assert gained[-1] - gained[0] > 0.1
+    assert np.abs(found["energy.balanceError"]).max() < 1e-6
+
+
 class Pulled(Assembly):
     """A chain of segments whose end a mass pulls along or across it."""
 
