@@ -109,6 +109,16 @@ def test_a_torque_at_either_hinge_turns_it_as_the_book_says() -> None:
     assert compliance == pytest.approx(np.array(((1 / 3, -1 / 6), (-1 / 6, 1 / 3))), rel=1e-9)
 
 
+def test_bending_along_both_directions_shortens_by_the_sum_of_both() -> None:
+    """By half of the integral of the squares of both slopes, which are not multiplied with each other."""
+    shapes = Beam(**UNIT, nWidth=1, nHeight=1, nAxial=0, nTorsion=0).shapes()
+    s, weights = np.polynomial.legendre.leggauss(30)
+    for end in (0.4, 1.0):
+        slopes = np.array([shapes.rotations(end * (1 + x) / 2)[1:] for x in s])  # of Euler's beam these are slopes
+        squares = [end / 2 * weights @ (slopes[:, 1 - k, k] ** 2) for k in (0, 1)]
+        assert shapes.bow(end) == pytest.approx(np.diag(squares), rel=1e-10, abs=1e-12)
+
+
 def test_torsion_turns_the_inertia_of_both_directions() -> None:
     beam = Beam(**UNIT | {"rhoI_y": 0.01, "rhoI_z": 0.03}, nWidth=0, nHeight=0, nAxial=0, nTorsion=3)
     found = np.sort(linearize(Clamped(beam)).frequencies)
