@@ -1,7 +1,13 @@
-"""What nobody gives: starts, and sizes of what is drawn, as the Modelica library has them."""
+"""What nobody gives: defaults, starts, and sizes of what is drawn, as the Modelica library has them.
+
+A default or bound that changes is another model for whoever did not give it: `python tests/components/test_defaults.py`
+writes declared.csv anew, where such a change is to be seen.
+"""
 
 from __future__ import annotations
 
+import csv
+import pathlib
 from typing import Any
 
 import pytest
@@ -9,11 +15,46 @@ import pytest
 import mbfmu.components
 from mbfmu import Assembly, Component
 from mbfmu.components import World, forces, joints, parts
-from mbfmu.modeling.declarations import Variable
+from mbfmu.modeling import required
+from mbfmu.modeling.declarations import Coordinate, Parameter, Speed, State, Variable
+
+DECLARED = pathlib.Path(__file__).with_name("declared.csv")
 
 
 def _subclasses(kind: type) -> set[type]:
     return {kind}.union(*map(_subclasses, kind.__subclasses__()))
+
+
+def _text(value: Any) -> str:
+    """A value as it is declared: what functions give is told by what they are for, elsewhere."""
+    if value is required or callable(value):
+        return "required" if value is required else "computed"
+    return "" if value is None else repr(value)
+
+
+def declared() -> list[list[str]]:
+    """Class, name, default, bounds and role of each parameter, and the start of each variable, where declared."""
+    assert mbfmu.components.__all__, "importing it makes all classes"
+    kinds = [kind for kind in _subclasses(Component) if kind.__module__.startswith("mbfmu.components.")]
+    found = []
+    for kind in kinds:
+        where = f"{kind.__module__.removeprefix('mbfmu.components.')}.{kind.__qualname__}"
+        for name, one in vars(kind).items():
+            if isinstance(one, Parameter):
+                roles = [role for role in ("structural", "final", "tunable", "nonzero") if getattr(one, role)]
+                found.append([where, name, *map(_text, (one.default, one.min, one.max)), " ".join(roles)])
+            elif isinstance(one, Coordinate | Speed | State):
+                found.append([where, name, _text(one.start), "", "", "fixed" if one.fixed else ""])
+    return sorted(found)
+
+
+def test_defaults_and_bounds_are_those_of_before() -> None:
+    with DECLARED.open(encoding="utf-8", newline="") as file:
+        kept = set(map(tuple, csv.reader(file)))
+    now = set(map(tuple, declared()))
+    assert len(now) > 1000
+    assert sorted(now - kept) == []
+    assert sorted(kept - now) == []
 
 
 def test_starts_are_zero_but_for_these() -> None:
@@ -105,3 +146,8 @@ def test_sizes_of_what_is_drawn_follow_from_each_other(kind: type[Component]) ->
     drawn = Drawn()
     part = drawn.world if kind is World else drawn.part
     assert {name: part.evaluated(name) for name in sizes} == pytest.approx(sizes)
+
+
+if __name__ == "__main__":
+    with DECLARED.open("w", encoding="utf-8", newline="") as written:
+        csv.writer(written, lineterminator="\n").writerows(declared())

@@ -568,7 +568,7 @@ def test_units_of_an_fmu(tmp_path):
         l=electrical.Inductor(L=1.0),
         ground=electrical.Ground(),
     )
-    fmu = mbfmu.build(assembly, tmp_path / "circuit.fmu", target="python")
+    fmu = mbfmu.build(assembly, tmp_path / "circuit.fmu", equations="interpreted")
     description = fmpy.read_model_description(str(fmu))
     units = {v.name: v.unit or v.declaredType.unit for v in description.modelVariables if v.type == "Real"}
     found = {n: units[n] for n in ("r.R", "c.C", "l.L", "c.v", "l.i", "r.p.v", "r.p.i", "r.LossPower")}

@@ -242,16 +242,19 @@ def test_a_mesh_in_another_unit_is_asked_about(mesh: pathlib.Path) -> None:
         bar(mesh, E=5e4).reduction()
 
 
-def test_parts_of_a_mesh_that_nothing_joins_are_told(mesh: pathlib.Path, tmp_path: pathlib.Path) -> None:
+@pytest.mark.parametrize(("held", "loose"), [(0.0, 0.75), (1.0, 0.25)])
+def test_parts_of_a_mesh_that_nothing_joins_are_told(
+    mesh: pathlib.Path, tmp_path: pathlib.Path, held: float, loose: float
+) -> None:
     """As those of an assembly from CAD are, where their faces touch and have nodes of their own."""
     found = meshio.gmsh.read(mesh)
     count, tetra = len(found.points), found.cells_dict["tetra"]
     points = np.vstack([found.points, found.points + np.array((LENGTHS[0], 0, 0))])
-    sets = {"base": np.flatnonzero(points[:, 0] < 1e-9)}
+    sets = {"base": np.flatnonzero(np.abs(points[:, 0] - held) < 1e-9)}
     meshio.abaqus.write(
         tmp_path / "two.inp", meshio.Mesh(points, [("tetra", np.vstack([tetra, tetra + count]))], point_sets=sets)
     )
-    with pytest.raises(ModelError, match=r"meshFile: falls into 2 parts .* around 0\.75, 0\.02, 0\.015 m is not held"):
+    with pytest.raises(ModelError, match=f"meshFile: falls into 2 parts .* around {loose}, 0.02, 0.015 m is not held"):
         bar(tmp_path / "two.inp", attached="").reduction()
 
 
