@@ -110,6 +110,7 @@ def test_fmi_2_has_libraries_for_aarch64_where_importers_look_for_them(tmp_path,
         assert validate(fmu) == []
 
 
+@pytest.mark.slow
 def test_a_library_for_another_processor_than_its_folder_says_is_found(tmp_path):
     fmu = build_fmu(assemblies()["pendulum"](), tmp_path, fmi=3, equations="interpreted", platforms="aarch64-linux")
     with zipfile.ZipFile(fmu) as archive, zipfile.ZipFile(tmp_path / "wrong.fmu", "w") as wrong:
@@ -141,6 +142,7 @@ def test_a_library_for_linux_asks_for_an_old_c_library_only(built):
     assert max(versions) <= (2, 17)
 
 
+@pytest.mark.slow
 def test_a_library_for_macos_holds_both_processors(built):
     content = built(bouncing_mass, "darwin64").read_bytes()
     magic, count = struct.unpack_from(">II", content)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import dataclasses
 import types
 
+import casadi as ca
 import numpy as np
 import pytest
-from hand_made_models import oscillator, point_pendulum
+from hand_made_models import Draft, oscillator, point_pendulum, variable
 
 from mbfmu.errors import InitializationError, ModelError, SimulationError
 from mbfmu.simulation import simulate
@@ -36,6 +37,41 @@ def test_mistakes_become_errors_for_users():
         ModelError, match='oscillator: the solver "Euler" is unknown; there are auto, explicit, implicit'
     ):
         simulate(model, solver="Euler")
+
+
+def start_of(name, residuals, guess, **others):
+    """Positions from which a run begins whose initial equations are these residuals of theirs."""
+    n = len(guess)
+    d = Draft(name, q=n, v=n, parameters=list(guess))
+    equations = d.equations(
+        A=ca.SX.eye(n),
+        b=ca.SX.zeros(n),
+        guess=ca.vertcat(d.P, ca.SX.zeros(n)),
+        initial=ca.vertcat(*residuals(*ca.vertsplit(d.X[:n]))),
+        fixed=(False,) * n + (True,) * n,
+        **others,
+    )
+    variables = [variable(f"x{i}", "x", i) for i in range(n)]
+    result = simulate(system(equations, variables), 0.01)
+    return [result[one.name][0] for one in variables]
+
+
+def test_a_start_is_found_where_newton_s_steps_lead_to_no_smaller_residuals():
+    """Only damped steps go on from where the slope is nearly singular."""
+
+    def residuals(x, y):
+        return (
+            -0.5 * x**2 - 1.3 * x * y + 2.1 * ca.sin(2 * y) - 0.3 * x + 2.650364355167984,
+            0.2 * ca.atan(3 * x) + 0.3 * y**3 - x * y**2 - 2.334483900054117,
+        )
+
+    found = start_of("bent", residuals, (0.0, 0.0))
+    np.testing.assert_allclose([float(row) for row in residuals(*found)], 0, atol=1e-10)
+
+
+def test_positions_are_looked_for_within_a_radian_of_each_step():
+    """Newton's first step from 1.4 leads to -4.4, behind the next zero of the sine."""
+    assert start_of("hinge", lambda x: (ca.sin(x),), (1.4,), equation_stages=(0,)) == pytest.approx([0.0], abs=1e-12)
 
 
 def test_an_impossible_start_becomes_an_initialization_error():
