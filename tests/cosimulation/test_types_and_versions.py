@@ -214,6 +214,17 @@ def test_steps_are_soon_short_enough_for_a_jump(tmp_path: pathlib.Path, fmus: di
     assert 0 < result.account.rejected < 20
 
 
+def test_inputs_that_jump_are_set_before_the_start_without_an_event(fmus: dict[str, pathlib.Path]) -> None:
+    """An instance that handles events takes them in initialisation mode as they are."""
+    structure = SystemStructure.of(
+        {"plant": fmus["plant Boolean 3"], "controller": fmus["controller Boolean 3"]},
+        [("controller.rising", "plant.rising"), ("plant.level", "controller.level")],
+    )
+    result = cosimulate(structure, stop_time=0.05, tolerance=1e-6)
+    assert (result["controller.rising"] == 1).all()
+    assert result["plant.level"] == pytest.approx(result.time, abs=1e-9)
+
+
 def test_signals_that_are_held_have_their_means(fmus: dict[str, pathlib.Path]) -> None:
     """The integral of a ramp is exact so, whatever the step."""
     system = SystemStructure.of({"sum": fmus["sum 2"]}, [])
