@@ -44,6 +44,8 @@ PARTS = 2
 FLOOR = 1e-3
 #: A prediction that is that far off, in tolerances, has met a jump where a line would have done as well.
 FAR = 10.0
+#: How often an event is handled where a step begins, before that is made.
+EVENTS = 10
 #: How often a step that an FMU cannot do is made shorter, and by how much.
 FAILURES, RETREAT = 8, 0.25
 
@@ -157,7 +159,7 @@ class VariableSteps:
 
         A size of 0 says that an FMU has ended the run before.
         """
-        failures, exact, forced, rejected = 0, False, False, False
+        failures, handled, exact, forced, rejected = 0, 0, False, False, False
         self._save()
         while True:
             try:
@@ -179,6 +181,11 @@ class VariableSteps:
                 self._take_back()
                 size, exact = reached - time, True
                 continue
+            if early and self.coupling.ended is None and handled < EVENTS:  # an event where the step begins
+                handled += 1
+                self._handle_event_at(time, span)
+                if self.coupling.ended is None:
+                    continue
             if self.coupling.ended is not None and reached < time + size - SHORTEST * span:
                 self.ended = self.coupling.ended  # where the step began, or somewhere in it, and nobody goes back
                 if self.goes_back:
@@ -201,6 +208,22 @@ class VariableSteps:
             self._forced[made.worst] = (told, count + 1)
         following = self._keep(time + size, size, made, jumped)
         return size, min(following, size) if rejected else following
+
+    def _handle_event_at(self, time: float, span: float) -> None:
+        """Handle an event of slaves that have stopped where the step began [s]; all others go back to there."""
+        assert self._before is not None
+        saved, held, given, u, self.coupling.shafts.line = self._before
+        for slot, state, what in zip(self.coupling.slots, saved, given, strict=True):
+            if slot.slave.at_event and slot.slave.time <= time + SHORTEST * span:
+                slot.slave.time = time
+            else:
+                slot.slave.restore(state)
+                slot.given = what
+        self.coupling.held, self.coupling.u, self.coupling.time = list(held), u, time
+        self.coupling.handle_events()
+        self._forget()
+        self._save()
+        self._restart(time)
 
     def _keep(self, time: float, size: float, made: _Made, jumped: bool) -> float:
         """Go on from what an attempt has made; returns the size [s] to be tried next."""

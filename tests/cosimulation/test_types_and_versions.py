@@ -225,6 +225,23 @@ def test_inputs_that_jump_are_set_before_the_start_without_an_event(fmus: dict[s
     assert result["plant.level"] == pytest.approx(result.time, abs=1e-9)
 
 
+@pytest.mark.parametrize("scheme", ["jacobi", "gauss-seidel"])
+@pytest.mark.parametrize("controller", ["controller Boolean 3", "controller Integer 3"])
+def test_an_event_where_a_step_begins_is_handled_there(
+    controller: str, scheme: str, fmus: dict[str, pathlib.Path]
+) -> None:
+    """Steps are halved to where the level leaves the band, and the event is one rounding behind."""
+    structure = SystemStructure.of(
+        {"plant": fmus[controller.replace("controller", "plant")], "controller": fmus[controller]},
+        [("controller.rising", "plant.rising"), ("plant.level", "controller.level")],
+    )
+    result = cosimulate(structure, stop_time=0.85, tolerance=1e-6, scheme=scheme)
+    period = (result.time - LOW) % (4 * HIGH)
+    level = np.where(period < 2 * HIGH, LOW + period, HIGH - (period - 2 * HIGH))
+    assert result["plant.level"] == pytest.approx(level, abs=1e-5)
+    assert result.account.rejected < 300
+
+
 def test_signals_that_are_held_have_their_means(fmus: dict[str, pathlib.Path]) -> None:
     """The integral of a ramp is exact so, whatever the step."""
     system = SystemStructure.of({"sum": fmus["sum 2"]}, [])
