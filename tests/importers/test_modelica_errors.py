@@ -26,6 +26,7 @@ MISTAKES = [
     (f"{INERTIA} a(J=1, mass=2);\nend M;", 2, "has no 'mass'"),
     (f"{INERTIA} a(J=true);\nend M;", 2, "expected a number"),
     (f"{INERTIA} a(J=b);\nend M;", 2, "nothing of this name is known"),
+    (f"parameter Real mass = 1;\n{INERTIA} a(J=mas);\nend M;", 3, "is known here; did you mean mass"),
     (f"{INERTIA} a(J=-1);\nend M;", 2, "must be >= 0"),
     (f"{INERTIA} a;\nend M;", 2, "needs a value for J"),
     ("Modelica.Mechanics.Rotational.Components.Nothing a;\nend M;", 2, "that mbfmu does not have"),

@@ -122,6 +122,27 @@ def test_what_stands_has_no_keyframes_and_smooth_motion_few() -> None:
     assert {path for _, path in glb.channels} == {"rotation"}
 
 
+def test_materials_have_colour_and_gloss() -> None:
+    """Colours are linear in glTF, by the curve of sRGB; what mirrors more is less rough."""
+    model = Assembly()
+    model.world = World(enableAnimation=True, animateWorld=False, animateGravity=False)
+    model.box = BodyBox(r=(0.5, 0, 0), color=(255, 0, 51), specularCoefficient=0.5)
+    model.joint = Revolute(animation=False, phi=Start(0.0, fixed=True), w=Start(0.0, fixed=True))
+    model.connect(model.world.frame_b, model.joint.frame_a)
+    model.connect(model.joint.frame_b, model.box.frame_a)
+    system = System.of(model, scene=True)
+    scene = system.scene
+    assert isinstance(scene, Scene)
+    result = simulate(system, 0.1, outputs=list(scene.variables))
+    glb = Glb(write_glb(motion(scene, result.time, result), scene.up, "box"))
+    (node,) = (node for node in glb.nodes if "mesh" in node)
+    mesh = glb.json["meshes"][node["mesh"]]
+    found = glb.json["materials"][mesh["primitives"][0]["material"]]["pbrMetallicRoughness"]
+    assert found["baseColorFactor"] == pytest.approx([1.0, 0.0, ((0.2 + 0.055) / 1.055) ** 2.4, 1.0], rel=1e-6)
+    assert found["roughnessFactor"] == pytest.approx(0.65)
+    assert found.get("metallicFactor", 1.0) == 0.0
+
+
 def test_keyframes_keep_what_jumps() -> None:
     time = np.linspace(0, 1, 101)
     jump = np.where(time < 0.5, 0.0, 1.0)[:, None]
