@@ -2,9 +2,9 @@
 
 Python is changed by the operators of Cosmic Ray, C by the same ones, written down here. All happens in a clone of the
 last commit, `build/mutants`, where the suite runs once to record which tests come by which line. A line of Python is
-shown to these, the cheapest first; a line of C, or one that no test comes by, to the tests of its own folder, then to
-all others. The first test that fails ends the run. Results are added to `build/mutants.jsonl`, so that a run goes on
-where one with the same seed was stopped:
+shown to these, the cheapest first, and what runs at import to those of its own folder, too; a line of C, or one that no
+test comes by, to the tests of its own folder, then to all others. The first test that fails ends the run. Results are
+added to `build/mutants.jsonl`, so that a run goes on where one with the same seed was stopped:
 
     python tests/mutants.py [NUMBER] [--seed SEED] [--only PATH] [--quick]
 """
@@ -215,12 +215,17 @@ class Coverage:
         rows = [row.split(",", 2) for row in TIMES.read_text(encoding="utf-8").splitlines()]
         self.seconds = {test: float(taken) for taken, when, test in rows if when == "call"}
 
-    def tests(self, path: str, line: int) -> list[str]:
-        """Return the tests that run a line's statement; of what runs at import, those that come by its file at all."""
+    def tests(self, path: str, line: int) -> tuple[list[str], bool]:
+        """Return the tests that run a line's statement, and whether importing does.
+
+        What is made at import is read by tests that come by its file at all, or not even by that.
+        """
         by_line = self.data.contexts_by_lineno(str(CLONE / path))
         first, last = statement((CLONE / path).read_text(encoding="utf-8"), line)
-        found = _tests(by_line, range(first, last + 1)) or _tests(by_line, by_line)
-        return sorted(found, key=lambda test: self.seconds.get(test, 0.0))
+        imported = any("" in by_line.get(one, ()) for one in range(first, last + 1))
+        found = set() if imported else _tests(by_line, range(first, last + 1))
+        found = found or _tests(by_line, by_line)
+        return sorted(found, key=lambda test: self.seconds.get(test, 0.0)), imported
 
 
 def _tests(by_line: dict[int, list[str]], lines: Iterable[int]) -> set[str]:
@@ -239,9 +244,10 @@ def statement(text: str, line: int) -> tuple[int, int]:
 
 def noticed_by(mutant: Mutant, coverage: Coverage, quick: bool) -> str | None:
     """Return the first test that fails, or what else went wrong; None where all pass."""
-    covering = coverage.tests(mutant.path, mutant.line) if mutant.path.endswith(".py") else []
+    covering, imported = coverage.tests(mutant.path, mutant.line) if mutant.path.endswith(".py") else ([], False)
     if covering:
         stages = [covering[i : i + AT_ONCE] for i in range(0, len(covering), AT_ONCE)]
+        stages += [[*mutant.tests, "-m", "not slow"]] if imported else []
     else:
         rest = [f"--ignore={path}" for path in mutant.tests]
         stages = [[*mutant.tests, "-m", "not slow"], [*rest, "-m", "not slow"]]
