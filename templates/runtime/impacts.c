@@ -135,6 +135,16 @@ static Outcome look_at_points(Instance *s, double t, const double *x, const doub
     return DONE;
 }
 
+INTERNAL int is_sticking(const Instance *s, const double *m)
+{
+    int sticks = 0;
+    for (int i = 0; i < npoints(s->model); ++i) {
+        const double *modes = m + nm(s->model) + s->tables->point_modes[i];
+        sticks |= rubs(s, i) >= 0 && is_on(modes[CLOSED]) && is_on(modes[STICKS]);
+    }
+    return sticks;
+}
+
 INTERNAL double least_speed(Instance *s, double t, const double *x, const double *u, const double *m, const double *w)
 {
     double least = INFINITY;

@@ -22,6 +22,9 @@ INTERNAL Outcome strike(Instance *s, double t, const double *x, const double *u,
    along their impulses, so that nothing gains energy by it. *moved: it has changed x. */
 INTERNAL Outcome settle_points(Instance *s, double t, double *x, const double *m, const double *w, int *moved);
 
+/* Does a point stick under the modes m? */
+INTERNAL int is_sticking(const Instance *s, const double *m);
+
 /* The least speed at (t, x) below which a point is not struck; infinite where no point is known. */
 INTERNAL double least_speed(Instance *s, double t, const double *x, const double *u, const double *m, const double *w);
 

@@ -561,6 +561,10 @@ static Outcome explain_exhaustion(Instance *s, double t)
     return EXHAUSTED;
 }
 
+/* The longest explicit step while a point sticks [s]: what it drifts by is drawn back at 20/s, which longer ones would make
+   grow up to the tolerance, so that it creeps. */
+#define LONGEST_STICKING 0.1
+
 INTERNAL Outcome begin_trials(Instance *s, double limit)
 {
     const State *now = s->now;
@@ -574,6 +578,7 @@ INTERNAL Outcome begin_trials(Instance *s, double limit)
     trial->instant = fmin(instant, coming);
     trial->limit = fmin(limit, trial->instant);
     trial->longest = fmin(now->longest_step, least); /* nothing is read that has not been */
+    if (!now->head.implicit && is_sticking(s, s->head.m)) trial->longest = fmin(trial->longest, LONGEST_STICKING);
     trial->rejected = trial->branchings = trial->leapt = 0;
     trial->cause = INACCURATE;
     outcome = begin_step(s);
