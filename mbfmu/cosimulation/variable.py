@@ -211,15 +211,9 @@ class VariableSteps:
 
     def _handle_event_at(self, time: float, span: float) -> None:
         """Handle an event of slaves that have stopped where the step began [s]; all others go back to there."""
-        assert self._before is not None
-        saved, held, given, u, self.coupling.shafts.line = self._before
-        for slot, state, what in zip(self.coupling.slots, saved, given, strict=True):
-            if slot.slave.at_event and slot.slave.time <= time + SHORTEST * span:
-                slot.slave.time = time
-            else:
-                slot.slave.restore(state)
-                slot.given = what
-        self.coupling.held, self.coupling.u, self.coupling.time = list(held), u, time
+        slaves = (slot.slave for slot in self.coupling.slots)
+        self._restore(but={one.name for one in slaves if one.at_event and one.time <= time + SHORTEST * span})
+        self.coupling.time = time
         self.coupling.handle_events()
         self._forget()
         self._save()
@@ -419,12 +413,14 @@ class VariableSteps:
                 self.coupling.u.copy(), self.coupling.shafts.line,
             )  # fmt: skip
 
-    def _restore(self) -> None:
+    def _restore(self, but: Collection[str] = ()) -> None:
+        """Go back to what was saved, but for some slaves, by name."""
         assert self._before is not None
         saved, held, given, u, self.coupling.shafts.line = self._before
         for slot, state, what in zip(self.coupling.slots, saved, given, strict=True):
-            slot.slave.restore(state)
-            slot.given = what
+            if slot.slave.name not in but:
+                slot.slave.restore(state)
+                slot.given = what
         self.coupling.held, self.coupling.u = list(held), u
 
     def _take_back(self) -> None:
