@@ -88,9 +88,23 @@ typedef struct {
 
 static int rubs(const Instance *s, int point) { return s->tables->point_sliding[point]; }
 
+static int is_stuck(const Instance *s, int point, const double *modes)
+{
+    return rubs(s, point) >= 0 && is_on(modes[STICKS]);
+}
+
 static double dot3(const double *a, const double *b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
 
 static double norm3(const double *a) { return sqrt(dot3(a, a)); }
+
+/* What impulses f add to the velocity of a row. */
+static double moved(const Instance *s, int row, const double *f)
+{
+    int rows = nstruck(s->model);
+    double sum = 0;
+    for (int j = 0; j < rows; ++j) sum += s->impacts.across[row + (size_t)j * rows] * f[j];
+    return sum;
+}
 
 /* How velocities answer to impulses. */
 static Outcome find_answers(Instance *s)
@@ -140,7 +154,7 @@ INTERNAL int is_sticking(const Instance *s, const double *m)
     int sticks = 0;
     for (int i = 0; i < npoints(s->model); ++i) {
         const double *modes = m + nm(s->model) + s->tables->point_modes[i];
-        sticks |= rubs(s, i) >= 0 && is_on(modes[CLOSED]) && is_on(modes[STICKS]);
+        sticks |= is_stuck(s, i, modes);
     }
     return sticks;
 }
@@ -276,7 +290,6 @@ static int solve_as_held(Instance *s, const Problem *p, int keep, double *f)
         COPY(it->shares, f, rows);
         share(s, p, f);
     }
-    if (!keep) share_within_cones(s, p, f);
     return finite_all(f, rows) && finite_all(it->y, rows);
 }
 
@@ -350,6 +363,7 @@ static int solve_and_pivot(Instance *s, const Problem *p, int keep, int order, d
     int points = npoints(s->model);
     for (int turns = 0;; ++turns) {
         if (!solve_as_held(s, p, keep, f)) return 0;
+        if (!keep) share_within_cones(s, p, f);
         if (turns == TURNS || !turn(s, p, f)) break;
     }
     double pull = NOTHING * largest(f, points), fast = (p->forces ? 1e-14 : NOTHING) * p->scale;
@@ -369,7 +383,7 @@ static int stay_as_before(Instance *s, const Problem *p, double *f)
     for (int i = 0; i < npoints(s->model); ++i) {
         const double *modes = p->before + s->tables->point_modes[i];
         it->held[i] = p->touching[i] && is_on(modes[CLOSED]);
-        it->stuck[i] = it->held[i] && rubs(s, i) >= 0 && is_on(modes[STICKS]) && !it->slides[i];
+        it->stuck[i] = it->held[i] && is_stuck(s, i, modes) && !it->slides[i];
     }
     return solve_and_pivot(s, p, 1, 0, f, &changed) && !changed;
 }
@@ -388,7 +402,8 @@ static int solve_points(Instance *s, const Problem *p, double *f)
                 && !(p->loose && p->loose[i]);
         }
         for (int pivots = 0; pivots < most; ++pivots) {
-            int changed; /* Another order for each attempt: from another point on, forwards or backwards. */
+            /* Another order for each attempt: from another point on, forwards or backwards. */
+            int changed;
             if (!solve_and_pivot(s, p, 0, order, f, &changed)) return 0;
             if (!changed) return 1;
         }
@@ -608,7 +623,7 @@ INTERNAL Outcome settle_points(Instance *s, double t, double *x, const double *m
     for (int i = 0; i < npoints(s->model); ++i) {
         const double *modes = m + nm(s->model) + s->tables->point_modes[i];
         it->held[i] = it->takes_part[i] = is_on(modes[CLOSED]);
-        it->stuck[i] = it->held[i] && rubs(s, i) >= 0 && is_on(modes[STICKS]);
+        it->stuck[i] = it->held[i] && is_stuck(s, i, modes);
         some |= it->held[i];
     }
     if (!some) return DONE;
@@ -633,15 +648,13 @@ INTERNAL Outcome settle_points(Instance *s, double t, double *x, const double *m
 static double until_turned(Instance *s, const double *velocity, const double *f, int *stops)
 {
     Impacts *it = &s->impacts;
-    int rows = nstruck(s->model);
     double part = 1;
     *stops = -1;
     for (int i = 0; i < npoints(s->model); ++i) {
         int at = rubs(s, i);
         if (at < 0 || !it->slides[i]) continue;
-        double change[3] = {0, 0, 0}, aside = 0, speed = norm3(velocity + at);
-        for (int j = 0; j < rows; ++j)
-            for (int k = 0; k < 3; ++k) change[k] += it->across[at + k + (size_t)j * rows] * f[j];
+        double change[3], aside = 0, speed = norm3(velocity + at);
+        for (int k = 0; k < 3; ++k) change[k] = moved(s, at + k, f);
         double along = dot3(change, it->along + 3 * i);
         for (int k = 0; k < 3; ++k) aside = fmax(aside, fabs(change[k] - along * it->along[3 * i + k]));
         int turns = aside > 1e-9 * fabs(along) + NOTHING * speed;
@@ -702,13 +715,8 @@ static int wedge(Instance *s)
 /* The greatest velocity that impulses f bring. */
 static double most_moved(const Instance *s, const double *f)
 {
-    int rows = nstruck(s->model);
     double most = 0;
-    for (int i = 0; i < rows; ++i) {
-        double sum = 0;
-        for (int j = 0; j < rows; ++j) sum += s->impacts.across[i + (size_t)j * rows] * f[j];
-        most = fmax(most, fabs(sum));
-    }
+    for (int i = 0; i < nstruck(s->model); ++i) most = fmax(most, fabs(moved(s, i, f)));
     return most;
 }
 
@@ -751,8 +759,7 @@ static int drive(Instance *s, const double *target, double *least, const double 
         int finished = -1;
         for (int i = 0; works && i < points; ++i) {
             if (!(least[i] > 0) || !(it->f[i] > 0)) continue;
-            double rise = 0;
-            for (int j = 0; j < rows; ++j) rise += it->across[i + (size_t)j * rows] * it->f[j];
+            double rise = moved(s, i, it->f);
             /* part f (u + part rise / 2) is the work that is left */
             double work = fmax(works[i] - it->work[i], 0) / it->f[i], u = it->u[i];
             double root = u * u + 2 * rise * work;
