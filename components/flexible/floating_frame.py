@@ -174,6 +174,10 @@ class Flexibility:
         """Number of coordinates."""
         return len(self.K)
 
+    def followed(self, q: Any) -> Any:
+        """Coordinates of all shapes: q, and behind them those that follow from it."""
+        return ca.vertcat(q, *(-quadratic(bow, q) for bow in self.bows))
+
     @property
     def frequencies(self) -> np.ndarray:
         """Angular frequencies of each coordinate alone, with frame_a at rest [rad/s]."""
@@ -245,7 +249,7 @@ class PartialFlexibleBody(MovingBody):
         self.absolute_motion()
         self.rotation()
         bows = [_sparse(bow) for bow in body.bows]
-        x = ca.vertcat(q, *(-quadratic(bow, q) for bow in body.bows))
+        x = body.followed(q)
         dx = self.der(x)
         inertia = Inertia(body.integrals, x, dx, self.der(dx))
         m, center = body.integrals.m, inertia.first / body.integrals.m

@@ -321,7 +321,7 @@ class ModalBody(Animated, PartialFlexibleBody):
             )  # fmt: skip
             return
         integrals = found.flexibility.integrals
-        shift = ca.SX(ca.DM(integrals.S)) @ q if self.coordinates.numel() else ca.SX.zeros(3)
+        shift = ca.SX(ca.DM(integrals.S)) @ found.flexibility.followed(q)
         center = ca.DM(integrals.first) + self.deformationScale * shift
         draw_sphere(self, "center", self.frame_a, self.diameter, self.color, ca.vertsplit(center / integrals.m))
         for k, place in enumerate(found.places[: len(self._attached())]):

@@ -23,7 +23,7 @@ from mbfmu.errors import ModelError
 from mbfmu.modeling import Assembly, Component, Start
 from mbfmu.studies.linearize import linearize
 from problems import bending
-from tests.components.test_flexible import UNIT
+from tests.components.test_flexible import UNIT, Clamped
 from tests.components.test_modal_body import ATTACHED, HELD, bricks, files
 
 
@@ -246,6 +246,29 @@ def test_a_beam_by_its_file_keeps_its_energy(tmp_path: pathlib.Path) -> None:
     total = found["energy.kinetic"] + found["energy.potential"]
     assert np.ptp(total) < 1e-6 * np.abs(total).max()
     assert np.abs(found["energy.balanceError"]).max() < 1e-9
+
+
+def test_a_body_that_stiffens_is_drawn_where_its_mass_and_its_end_are(tmp_path: pathlib.Path) -> None:
+    """Its centre of mass comes nearer as the beam becomes shorter: by the mean of that over the length."""
+    beam, q = Beam(**UNIT, nWidth=2, nHeight=0, nAxial=0, nTorsion=0), np.array((0.1, 0.05))
+    start = {"q": Start(tuple(q), fixed=True), "qd": Start((0.0, 0.0), fixed=True)}
+    system = mbfmu.System.of(Clamped(ModalBody(fileName=beam_file(tmp_path, beam), attached="1", **start)), scene=True)
+    assert system.scene is not None
+    found = mbfmu.simulate(system, 1e-9, interval=1e-9, outputs=[*system.scene.variables, "beam.frame[1].r_0"])
+    drawn = {shape.name: shape.quantities for shape in system.scene.shapes}
+
+    def first(name: str, key: str) -> np.ndarray:
+        return np.array([found[part][0] if isinstance(part, str) else part for part in drawn[name][key]])
+
+    shapes, (s, weights) = beam.shapes(), np.polynomial.legendre.leggauss(20)
+    s, weights = (s + 1) / 2, weights / 2
+    moved = np.array([(x - q @ shapes.bow(x) @ q / 2, shapes.displacements(x)[1] @ q, 0.0) for x in s])
+    center = first("center", "r_shape") + first("center", "length") / 2 * np.array((1.0, 0, 0))
+    np.testing.assert_allclose(center, weights @ moved, atol=1e-9)
+    assert moved[-1, 0] < 0.99 * s[-1]
+    rod = first("rod1", "lengthDirection")
+    end = [found[f"beam.frame[1].r_0[{k}]"][0] for k in (1, 2, 3)]
+    np.testing.assert_allclose(rod / np.linalg.norm(rod) * first("rod1", "length"), end, atol=1e-12)
 
 
 @pytest.mark.slow
