@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import contextlib
 import functools
 import gc
@@ -36,7 +37,7 @@ if os.name == "posix" and UNOPTIMIZED is not None:
     os.environ.setdefault("CC", UNOPTIMIZED)  # workers inherit it
 
 #: CPU seconds from which a test function, with all its cases, is to be marked `slow`.
-SLOW_FROM = 0.5
+SLOW_FROM = 0.4
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -56,10 +57,12 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave to `make campaigns` what is marked so, unless `--campaigns` or FILE::TEST[CASE] asks for it."""
-    left_out = [item for item in items if is_left_to_campaigns(item)]
+    if any("::" in argument for argument in config.args):
+        return
+    left_out = left_to_campaigns(items)
     for item in left_out:
         item.add_marker("left_out")
-    if left_out and not config.getoption("--campaigns") and not any("::" in argument for argument in config.args):
+    if left_out and not config.getoption("--campaigns"):
         config.hook.pytest_deselected(items=left_out)
         items[:] = [item for item in items if item.get_closest_marker("left_out") is None]
 
@@ -70,13 +73,34 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
-def is_left_to_campaigns(item: pytest.Item) -> bool:
-    """Is a test, or the case of a parameter or id that its mark names, run with `--campaigns` alone?"""
-    mark = item.get_closest_marker("campaign")
-    if mark is None or not mark.args:
-        return mark is not None
+def left_to_campaigns(items: list[pytest.Item]) -> list[pytest.Item]:
+    """What runs with `--campaigns` alone: tests marked so, cases that a mark names, and all but `keep` of the others.
+
+    Cases that are kept are spread evenly over those of their function: every run has the same ones.
+
+    Raises:
+        pytest.UsageError: a mark names a case that its function does not have.
+    """
+    functions = collections.defaultdict(list)
+    for item in items:
+        if item.get_closest_marker("campaign") is not None:
+            functions[item.nodeid.partition("[")[0]].append(item)
+    left_out = []
+    for function, cases in functions.items():
+        mark = cases[0].get_closest_marker("campaign")
+        if unknown := set(mark.args).difference(*map(names_of, cases)):
+            raise pytest.UsageError(f"{function} has no case {sorted(unknown)}, which its mark `campaign` names")
+        others = [case for case in cases if names_of(case).isdisjoint(mark.args)]
+        keep = mark.kwargs.get("keep", len(others) if mark.args else 0)
+        kept = {others[index * len(others) // keep] for index in range(keep)} if others else set()
+        left_out += [case for case in cases if case not in kept]
+    return left_out
+
+
+def names_of(item: pytest.Item) -> set[str]:
+    """What a case is known by: its id and each of its parameters."""
     case = getattr(item, "callspec", None)
-    return case is not None and not {case.id, *map(str, case.params.values())}.isdisjoint(mark.args)
+    return {case.id, *map(str, case.params.values())} if case else set()
 
 
 def cpu_seconds() -> float:

@@ -537,6 +537,7 @@ def test_demo_builds_compares_and_draws(
 
 
 @pytest.mark.slow
+@pytest.mark.campaign
 def test_the_demonstration_ends_with_a_page_that_opens(
     folder: pathlib.Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -20,6 +20,7 @@ from mbfmu.errors import ModelError
 SHORT: dict[str, Any] = {"stop_time": 0.1, "interval": 0.05}
 
 
+@pytest.mark.slow
 def test_sources_are_what_the_command_line_takes(tmp_path: pathlib.Path) -> None:
     named, made = mbfmu.simulate("double_pendulum", **SHORT), mbfmu.simulate(mbfmu.load("double_pendulum"), **SHORT)
     np.testing.assert_array_equal(named["revolute1.phi"], made["revolute1.phi"])
@@ -85,6 +86,7 @@ def test_results_as_matlab_files(tmp_path: pathlib.Path) -> None:
     assert cli.main(["simulate", "double_pendulum", "--stop", "0.1", "-o", str(tmp_path / "motion.xls")]) == 2
 
 
+@pytest.mark.slow
 def test_help(capsys: pytest.CaptureFixture[str]) -> None:
     for command in app.registered_commands:
         name = command.name or command.callback.__name__  # type: ignore[union-attr]

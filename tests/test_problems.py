@@ -65,7 +65,7 @@ BY_HAND = [name for name, module in topics().items() if hasattr(module, "by_hand
 
 
 @pytest.mark.slow
-@pytest.mark.campaign(*LONG)
+@pytest.mark.campaign(*LONG, keep=20)
 @pytest.mark.parametrize("name", RUNS)
 def test_a_problem_agrees_with_its_reference(name: str) -> None:
     assert [problem.id for problem in RUNS[name] if not problem.passes] == []
@@ -76,7 +76,7 @@ def test_what_is_left_out_is_there() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.campaign("braking", "coupled_car", "governor", "tops")  # long, and of their modules alone
+@pytest.mark.campaign("braking", "coupled_car", "finite_elements", "governor", "tops")  # long
 @pytest.mark.parametrize("name", sorted(name for name in BY_HAND if name not in report.absent()))
 def test_references_are_what_equations_by_hand_give(name: str) -> None:
     found, problems = topics()[name].by_hand(), all_problems()
@@ -152,6 +152,7 @@ def test_values_are_shown_as_far_as_they_count() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.campaign
 def test_the_report_has_a_picture_of_each_model(tmp_path: pathlib.Path) -> None:
     """Where Chromium is; without it the report says that they are missing."""
     said: list[str] = []

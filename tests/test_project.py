@@ -130,6 +130,7 @@ def test_entry_points_load(group: str, root: pathlib.Path) -> None:
         entries[name].load()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("folder", [".", "mbfmu"])
 def test_subpackages_import_from_any_working_directory(folder: str, root: pathlib.Path) -> None:
     code = "import mbfmu.components, mbfmu.fmus, mbfmu.templates; print(mbfmu.components.__path__[0])"
@@ -157,6 +158,7 @@ def test_import_stays_light(module: str) -> None:
     assert not loaded & {"casadi", "scipy", "numpy", "matplotlib", "fmpy", "lxml"}
 
 
+@pytest.mark.slow
 def test_simulation_and_studies_import_packages_of_scipy_when_they_are_used() -> None:
     """They took half of the time that an import took."""
     modules = "animation", "cosimulation", "export.build", "simulation", "studies.equilibrium", "studies.fit"
@@ -167,6 +169,7 @@ def test_simulation_and_studies_import_packages_of_scipy_when_they_are_used() ->
     assert {name for name in packages if not name.startswith("_")} <= {"version"}
 
 
+@pytest.mark.slow
 def test_an_assembly_is_loaded_without_the_others() -> None:
     code = "import json, sys, mbfmu; mbfmu.load('double_pendulum'); print(json.dumps(sorted(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

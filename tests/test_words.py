@@ -33,6 +33,7 @@ FIRST = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("word", FIRST)
 def test_what_is_found_first(word: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["list", *word.split()]) == 0

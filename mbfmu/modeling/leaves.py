@@ -231,7 +231,10 @@ class FrameMotion(Leaf):
 
 @dataclasses.dataclass(frozen=True)
 class _WithOrder(Leaf):
-    """A leaf that comes with two derivatives: `order` says which it is."""
+    """A leaf that comes with derivatives: `order` says which it is."""
+
+    #: Order of the last that there is; None where what stands behind it decides when it is asked.
+    highest: ClassVar[int | None] = 2
 
     size: int = dataclasses.field(default=1, compare=False, kw_only=True)
     order: int = dataclasses.field(default=0, kw_only=True)
@@ -241,7 +244,7 @@ class _WithOrder(Leaf):
         return (self.size,)
 
     def following(self) -> Leaf | None:
-        return None if self.order == 2 else dataclasses.replace(self, order=self.order + 1)
+        return None if self.order == self.highest else dataclasses.replace(self, order=self.order + 1)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -261,13 +264,12 @@ class FlangePosition(_WithOrder):
 class Potential(_WithOrder):
     """Potential of a connector at which flows balance, such as a temperature, or its derivative."""
 
+    highest: ClassVar[int | None] = None
+
     connector: str
 
     def __str__(self) -> str:
         return self.connector + "'" * self.order
-
-    def following(self) -> Leaf:
-        return dataclasses.replace(self, order=self.order + 1)
 
     def formula(self, system: Quantities, path: str) -> Formula:
         return system.potential(path, self.connector, self.order)
@@ -277,13 +279,12 @@ class Potential(_WithOrder):
 class NetworkVariable(_WithOrder):
     """A variable that is found together with the potentials of a network, such as the current of a voltage source."""
 
+    highest: ClassVar[int | None] = None
+
     name: str
 
     def __str__(self) -> str:
         return self.name + "'" * self.order
-
-    def following(self) -> Leaf:
-        return dataclasses.replace(self, order=self.order + 1)
 
     def formula(self, system: Quantities, path: str) -> Formula:
         return system.network_variable(path, self.name, self.order)
@@ -307,13 +308,12 @@ class Flow(_WithOrder):
 class Input(_WithOrder):
     """An input signal; how often it can be differentiated, its source decides."""
 
+    highest: ClassVar[int | None] = None
+
     name: str
 
     def __str__(self) -> str:
         return self.name + "'" * self.order
-
-    def following(self) -> Leaf:
-        return dataclasses.replace(self, order=self.order + 1)
 
     def formula(self, system: Quantities, path: str) -> Formula:
         return Formula.stacked([system.signal(path, self.name, i, self.order) for i in range(self.size)])
@@ -399,6 +399,8 @@ class Coordinate(_WithOrder):
 class Read(_WithOrder):
     """What the equations of a component assign to a target, read by what it draws."""
 
+    highest: ClassVar[int | None] = None
+
     target: Target
     dimensions: tuple[int, ...] = dataclasses.field(compare=False)
 
@@ -408,9 +410,6 @@ class Read(_WithOrder):
     @property
     def shape(self) -> tuple[int, ...]:
         return self.dimensions
-
-    def following(self) -> Leaf:
-        return dataclasses.replace(self, order=self.order + 1)
 
     def formula(self, system: Quantities, path: str) -> Formula:
         return system.target(path, self.target, self.order)

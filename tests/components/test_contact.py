@@ -88,6 +88,7 @@ def seen_alone(solid: Component, key: str) -> np.ndarray:
     return np.array([result[q][0] if isinstance(q, str) else q for q in shape.quantities[key]])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["cylinder", "box", "ellipsoid"])
 def test_what_touches_is_seen_where_it_is(name: str) -> None:
     """The middle of a shape that is drawn from its end lies at r."""
@@ -393,6 +394,7 @@ class Meeting(Assembly):
 
 
 @pytest.mark.slow
+@pytest.mark.campaign
 def test_a_gripped_part_is_held_by_fixed_steps() -> None:
     """Sixty seconds by steps of 1 ms: what sticks does not creep, and the loops of the fingers stay closed."""
     system = System.of(Gripper())
@@ -435,6 +437,7 @@ MEETINGS = [
 
 
 @pytest.mark.slow
+@pytest.mark.campaign(keep=5)
 @pytest.mark.parametrize(("one", "other"), MEETINGS)
 def test_energy_is_kept_but_for_what_turns_into_heat(one: str, other: str) -> None:
     """Forces belong to the stored energy, whatever the shapes, and no impact makes bodies faster."""

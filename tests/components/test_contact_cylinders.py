@@ -119,6 +119,7 @@ def points_of(a: Component, b: Component) -> ca.Function:
 
 
 @pytest.mark.slow
+@pytest.mark.campaign(keep=4)
 @pytest.mark.parametrize(("kind", "swapped"), [*((kind, False) for kind in OTHERS), ("box", True), ("ellipsoid", True)])
 def test_they_are_as_far_apart_as_they_were_put(kind: str, swapped: bool) -> None:
     """Support points are put at a gap along their common normal: the least gap is that, but for the crown; and what a
@@ -222,6 +223,7 @@ class OnBox(Assembly):
 
 
 @pytest.mark.slow
+@pytest.mark.campaign
 def test_a_cylinder_rolls_and_stands_on_a_box() -> None:
     system = System.of(OnBox())
     rolling = simulate(system, 0.5, interval=0.1)
@@ -249,6 +251,7 @@ class OnCylinders(Assembly):
 
 
 @pytest.mark.slow
+@pytest.mark.campaign
 def test_a_cylinder_lies_on_others_in_parallel_and_across() -> None:
     system = System.of(OnCylinders())
     for turned, share in (({}, math.sqrt(3) / 3), ({"body.angles_start[3]": math.pi / 2}, 0.5)):

@@ -82,6 +82,7 @@ class Derivatives:
 
 
 @pytest.mark.slow
+@pytest.mark.campaign("box on box")
 @pytest.mark.parametrize("which", GROUNDS)
 def test_directional_derivatives_are_those_of_differences(which: str) -> None:
     """Of accelerations and bristles by positions, speeds and bristles, while a patch presses and slides."""

@@ -125,6 +125,7 @@ class Cornered:
 
 
 @pytest.mark.slow
+@pytest.mark.campaign("mesh")
 @pytest.mark.parametrize("kind", CORNERED)
 def test_no_plane_between_is_farther_and_no_point_nearer(kind: str) -> None:
     """The gap is that with which they were put beside each other, on corners, edges and faces, and the distance of the
@@ -250,6 +251,7 @@ class OnBox(Assembly):
 
 
 @pytest.mark.slow
+@pytest.mark.campaign
 def test_an_egg_lies_on_a_box() -> None:
     """It bears its weight, by a linear law: m g / c."""
     result = simulate(OnBox(box(np.full(3, 0.1)), 0.1001), 3.0, tolerance=1e-8)
@@ -275,6 +277,7 @@ def test_what_goes_wrong_is_told() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.campaign
 def test_axes_that_are_set_later_are_looked_at_when_a_run_starts() -> None:
     system = System.of(OnBox(ellipsoid(np.full(3, 0.05)), 0.3))
     with pytest.raises(InitializationError, match=r"egg: has axes of more than 10 : 1, .* make it rounder"):

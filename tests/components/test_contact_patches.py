@@ -124,6 +124,7 @@ SHAPES = {
 
 
 @pytest.mark.slow
+@pytest.mark.campaign("mesh-box")
 @pytest.mark.parametrize(("one", "other"), [("box", "box"), ("box", "capsule"), ("capsule", "mesh"), ("mesh", "box")])
 def test_the_least_gap_of_rounded_shapes_is_their_distance(one: str, other: str) -> None:
     """The distance of the hulls of two sets of points is that of their convex combinations."""
@@ -178,6 +179,7 @@ THIN = {
 
 
 @pytest.mark.slow
+@pytest.mark.campaign(keep=6)
 @pytest.mark.parametrize("one", ["box", "sliver", "needle"])
 @pytest.mark.parametrize("other", ["mesh", "sphere", "capsule", "cylinder"])
 def test_no_place_of_edges_and_faces_is_without_numbers(one: str, other: str) -> None:
@@ -271,6 +273,7 @@ def test_a_field_goes_on_straight_beyond_its_border() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.campaign
 def test_boxes_stand_on_each_other() -> None:
     """Two turned boxes, whose faces meet where their edges cross; sticking friction bears them on a slope, too."""
     model = published.Stack(2)
@@ -289,6 +292,7 @@ LAWS = {"d": {"d": 1.0}, "e": {"e": 0.5}, "d_n": {"d_n": 20.0}}
 
 
 @pytest.mark.slow
+@pytest.mark.campaign(keep=1)
 @pytest.mark.parametrize("law", LAWS)
 def test_energy_is_kept_but_for_what_turns_into_heat(law: str) -> None:
     """Of a mesh that is thrown onto a field with friction."""
@@ -351,6 +355,7 @@ def heap_text() -> str:
 
 
 @pytest.mark.slow
+@pytest.mark.campaign# test_contact.py has spheres and planes
 def test_fmus_of_both_versions_and_targets_agree_to_the_bit(tmp_path: pathlib.Path) -> None:
     """And what is written as a file is the same model."""
     file = tmp_path / "heap.toml"

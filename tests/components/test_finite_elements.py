@@ -181,6 +181,7 @@ def test_a_surface_that_is_much_curved_has_its_area(tmp_path: pathlib.Path) -> N
     assert body.groups["base"].weights.sum() == pytest.approx(exact, rel=1e-3)
 
 
+@pytest.mark.slow
 def test_the_command_makes_a_file_of_a_mesh_and_it_is_the_same_body_by_matrices(
     mesh: pathlib.Path, tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -40,6 +40,7 @@ class Clamped(Assembly):
         self.connect(self.world.frame_b, self.beam.frame_a)
 
 
+@pytest.mark.slow
 def test_a_clamped_beam_has_the_frequencies_of_the_book() -> None:
     found = linearize(Clamped(Beam(**UNIT, nWidth=4, nHeight=0, nAxial=3, nTorsion=0))).eigenvalues.imag
     found = np.sort(found[found > 0])
@@ -47,6 +48,7 @@ def test_a_clamped_beam_has_the_frequencies_of_the_book() -> None:
     assert found[found > 150][0] == pytest.approx(math.pi / 2 * 100, rel=1e-4)  # sqrt(EA / rhoA) / L
 
 
+@pytest.mark.slow
 def test_frequencies_of_a_beam_with_shear_are_those_of_timoshenko() -> None:
     """Of the clamped beam as its equations, w'' and slope, give them by Chebyshev collocation."""
     EI, kGA, rhoA, rhoI = 1.0, 60.0, 1.0, 0.01
@@ -71,6 +73,7 @@ def test_frequencies_of_a_beam_with_shear_are_those_of_timoshenko() -> None:
     assert found[:3] == pytest.approx(exact[:3], rel=2e-4)
 
 
+@pytest.mark.slow
 def test_a_hinged_beam_has_a_mode_of_shear_alone() -> None:
     """All its sections turn alike and nothing deflects: sqrt(kGA / rhoI), among modes of bending around it."""
     kGA, rhoI, many = 30.0, 0.02, {"nHeight": 0, "nAxial": 0, "nTorsion": 0}
@@ -165,6 +168,7 @@ class Tumbling(Assembly):
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @pytest.mark.parametrize("held", ["frame_a", "frame_b", "middle"])
 @pytest.mark.slow
+@pytest.mark.campaign(keep=1)
 def test_the_recursion_enters_a_beam_at_any_frame(held: str, monkeypatch: pytest.MonkeyPatch) -> None:
     recursive = System.of(Tumbling(held), energy=True)
     monkeypatch.setattr(accelerations, "RECURSIVE_FROM", 1000)
@@ -345,6 +349,7 @@ def test_the_error_of_segments_falls_with_their_square() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.campaign
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_fmus_of_both_versions_and_targets_bend_alike(tmp_path: pathlib.Path) -> None:
     import fmpy
@@ -580,6 +585,7 @@ class Pulled(Assembly):
 
 
 @pytest.mark.slow
+@pytest.mark.campaign(keep=1)
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @pytest.mark.parametrize(("direction", "stiffness"), [((1, 0, 0), 50.0), ((0, 1, 0), 40.0), ((0, 0, 1), 40.0)])
 def test_segments_lengthen_and_shear_as_the_book_says(direction: tuple[float, float, float], stiffness: float) -> None:

@@ -80,6 +80,7 @@ def accumulation(e: float) -> float:
     return math.sqrt(2 * HEIGHT / G) * (1 + e) / (1 - e)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cls", [Ball, SlowBall])
 @pytest.mark.parametrize("e", [0.3, 0.7, 0.9])
 def test_ball_does_not_fall_through_its_floor_without_a_word(cls: type[Ball], e: float) -> None:

@@ -95,6 +95,7 @@ def given(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     return files(tmp_path_factory.mktemp("bar"), *bricks()) | {"held": HELD, "attached": ATTACHED}
 
 
+@pytest.mark.slow
 def test_a_body_of_matrices_has_their_frequencies(given: dict[str, Any]) -> None:
     mass, stiffness, _ = bricks()
     exact = np.sqrt(scipy.linalg.eigh(stiffness[12:, 12:], mass[12:, 12:], eigvals_only=True)[:4])

@@ -421,6 +421,7 @@ def test_a_point_that_can_move_one_way_only_stays_within_its_cone(mu: float) -> 
     assert result["rail.v"][-1] == pytest.approx((3.0 - opens) ** 2 * 10 / 2 / 2, rel=1e-6)
 
 
+@pytest.mark.slow
 def test_a_block_on_a_slope_sticks_without_creep() -> None:
     """On four corners, three of which say where it is; then it slides where friction is less than the slope."""
     slope, box = math.radians(20), {"length": 0.2, "height": 0.1}
@@ -431,6 +432,7 @@ def test_a_block_on_a_slope_sticks_without_creep() -> None:
     assert slides["body.v_0[1]"][-1] == pytest.approx(G * (math.sin(slope) - 0.3 * math.cos(slope)), rel=1e-8)
 
 
+@pytest.mark.slow
 def test_a_rod_that_wedges_itself_ends_the_run() -> None:
     """Painleve: beyond mu = 4/3 a slender rod that slides into the floor has no motion at some angles."""
     with pytest.raises(InitializationError, match=r"contact slides where friction wedges it at time 0: .* mu_k = 1.5"):
@@ -438,6 +440,7 @@ def test_a_rod_that_wedges_itself_ends_the_run() -> None:
     simulate(Rod(math.radians(60), {"mu_k": 1.3}, v=(-1.0, 0, 0), g=G), 0.01)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("contact", "law"), [(RigidContact, {}), (Contact, {"c": 1e6, "d": 100.0, "c_t": 1e6})])
 def test_static_friction_is_at_least_sliding_friction_in_a_run(contact: Any, law: dict[str, float]) -> None:
     """Where both are given, both are set; else one follows the other."""

@@ -99,6 +99,7 @@ def motion():
     return simulate(Robot(), 2.0, interval=0.02, tolerance=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*no distribution of mass")
 @pytest.mark.filterwarnings("ignore::mbfmu.errors.InitialConditionsWarning")
 def test_the_robot_starts_at_rest_held_by_its_motors(motion) -> None:

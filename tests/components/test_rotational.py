@@ -415,6 +415,7 @@ class Rattling(Assembly):
 
 
 @pytest.mark.slow
+@pytest.mark.campaign
 def test_rattling_is_as_accurate_as_the_tolerance_asks(tmp_path):
     """27 contacts; the damping torque reaches its limits for half a millisecond at both ends of each."""
     steps = [

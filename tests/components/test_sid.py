@@ -226,6 +226,7 @@ def test_a_beam_by_its_file_stiffens_in_rotation(tmp_path: pathlib.Path, eta: fl
     assert found[found > 1.0].min() == pytest.approx(bending.FLAP[eta], abs=1e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_a_beam_by_its_file_keeps_its_energy(tmp_path: pathlib.Path) -> None:
     class Model(Assembly):
@@ -348,6 +349,7 @@ def test_wrong_parameters_are_refused(file: pathlib.Path, modifiers: dict[str, A
         ModalBody(**{"fileName": str(file), **modifiers}).reduction()
 
 
+@pytest.mark.slow
 def test_a_file_is_written_again_as_it_was(tmp_path: pathlib.Path) -> None:
     """With displacements of second order at its nodes, and stress without deformation."""
     beam = Beam(**UNIT, nWidth=2, nHeight=1, nAxial=1, nTorsion=1)

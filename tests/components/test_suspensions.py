@@ -88,6 +88,7 @@ def orientation(kind: Callable[..., list[float]], s: vehicle.Suspension, unknown
 
 
 @pytest.mark.slow
+@pytest.mark.campaign(keep=3)
 @pytest.mark.parametrize("left", [True, False])
 @pytest.mark.parametrize("kind", KINDS)
 def test_toe_and_camber_are_those_of_rigid_rods(kind: type[vehicle.Suspension], left: bool) -> None:
@@ -128,6 +129,7 @@ class Free(Assembly):
 
 
 @pytest.mark.slow
+@pytest.mark.campaign
 def test_a_car_on_struts_and_links_answers_to_both_sides_alike() -> None:
     system, names = System.of(Free()), ["car.yawRate", "car.roll", "car.a_y"]
     straight, left, right = (

@@ -522,6 +522,7 @@ def test_a_driver_steers_to_the_path_and_brakes_when_too_fast() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.campaign
 def test_a_car_that_turns_left_and_brakes() -> None:
     turning = simulate(StepSteer(0.5), 1.0, outputs=["car.yawRate", "car.a_y", "car.roll", "car.wheel_fl.w"])
     assert turning["car.wheel_fl.w"][0] == pytest.approx(20.0 / (0.97 * vehicle.Tyre().data.UNLOADED_RADIUS))

@@ -17,6 +17,7 @@ pytestmark = pytest.mark.slow
 STEP = 5e-4
 
 
+@pytest.mark.campaign
 def test_the_open_car_takes_torque_and_tells_motion() -> None:
     """What a powertrain of another tool has to fit to."""
     description = fmpy.read_model_description(coupled_car.fmus()["car"])
@@ -126,6 +127,7 @@ def stepped_by_hand(stop: float, slopes: bool) -> np.ndarray:
     return np.array(found)
 
 
+@pytest.mark.campaign
 def test_masters_of_others_move_the_car_as_ours(tmp_path: pathlib.Path) -> None:
     stop = 0.25
     structure = SystemStructure.of(coupled_car.fmus(), name="Car")

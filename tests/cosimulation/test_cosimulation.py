@@ -203,6 +203,7 @@ def test_the_last_step_ends_at_the_stop_time(fmus: dict[str, pathlib.Path]) -> N
 
 
 @pytest.mark.slow
+@pytest.mark.campaign(keep=1)
 @pytest.mark.parametrize("inputs", ["hold", "secant", "tangent"])
 def test_targets_and_versions_are_coupled_alike(inputs: str, tmp_path: pathlib.Path) -> None:
     """To the last bit; lines of inputs are slopes in FMI 2.0, and asked for in intermediate updates in FMI 3.0."""
@@ -263,6 +264,7 @@ def test_results_have_the_points_of_all_own_steps(fmus: dict[str, pathlib.Path])
 
 
 @pytest.mark.slow
+@pytest.mark.campaign(keep=1)
 @pytest.mark.parametrize("scheme", ["jacobi", "gauss-seidel"])
 def test_rigid_couplings_agree_at_their_own_points(scheme: str, fmus: dict[str, pathlib.Path]) -> None:
     """Two couplings with steps of their own move to the bit as each does alone, in threads and processes, too."""
@@ -332,6 +334,7 @@ def test_rigid_couplings_of_any_ratio_agree_in_every_step(
 
 
 @pytest.mark.slow
+@pytest.mark.campaign(keep=2)
 @pytest.mark.parametrize("scheme", ["jacobi", "gauss-seidel"])
 @pytest.mark.parametrize("fmi", [2, 3])
 def test_a_tolerance_is_kept_by_rigid_and_by_elastic_couplings(
@@ -529,6 +532,7 @@ def test_a_run_that_diverges_stops_with_fmu_and_time(fmus: dict[str, pathlib.Pat
 
 
 @pytest.mark.slow
+@pytest.mark.campaign
 def test_the_demonstration_shows_the_orders_of_theory(
     tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -552,6 +556,7 @@ def test_the_demonstration_shows_the_orders_of_theory(
 
 
 @pytest.mark.slow
+@pytest.mark.campaign
 def test_the_demonstration_runs_without_compiler_and_in_fmi_3(
     tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

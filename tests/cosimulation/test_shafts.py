@@ -61,6 +61,7 @@ def run(system: SystemStructure, ratio: float, step: float = 0.02, **options: An
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fmi", [2, 3])
 @pytest.mark.parametrize("ratio", [0.01, 100.0])
 def test_both_sides_move_as_one(ratio: float, fmi: int, fmus: dict[str, pathlib.Path]) -> None:
@@ -78,6 +79,7 @@ def test_both_sides_move_as_one(ratio: float, fmi: int, fmus: dict[str, pathlib.
 
 
 @pytest.mark.slow
+@pytest.mark.campaign("1.0")
 @pytest.mark.parametrize("ratio", [0.01, 1.0])
 def test_steps_follow_a_tolerance(ratio: float, fmus: dict[str, pathlib.Path]) -> None:
     """A spring that is stiff enough for steps below the longest; angles, by their greatest, and both sides together."""

@@ -79,6 +79,7 @@ def description(package: pathlib.Path) -> etree._Element:
         return etree.fromstring(archive.read("SystemStructure.ssd"))
 
 
+@pytest.mark.slow
 def test_the_description_obeys_the_schema_of_ssp(folder: pathlib.Path) -> None:
     schema = etree.XMLSchema(file=pathlib.Path(fmpy.__file__).parent / "ssp/schema/SystemStructureDescription.xsd")
     root = description(folder / "swing.ssp")

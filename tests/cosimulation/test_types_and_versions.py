@@ -205,6 +205,7 @@ class Jump(Assembly):
         self.output(self.sum.y, "y")
 
 
+@pytest.mark.slow
 def test_steps_are_soon_short_enough_for_a_jump(tmp_path: pathlib.Path, fmus: dict[str, pathlib.Path]) -> None:
     jump = mbfmu.build(Jump(), tmp_path, equations="interpreted")
     system = SystemStructure.of({"jump": jump, "sum": fmus["sum 2"]}, [("jump.y", "sum.u[1]")])
@@ -225,6 +226,7 @@ def test_inputs_that_jump_are_set_before_the_start_without_an_event(fmus: dict[s
     assert result["plant.level"] == pytest.approx(result.time, abs=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["jacobi", "gauss-seidel"])
 @pytest.mark.parametrize("controller", ["controller Boolean 3", "controller Integer 3"])
 def test_an_event_where_a_step_begins_is_handled_there(

@@ -23,6 +23,16 @@ PAGES = sorted(
     [DOCS / "index.md", DOCS / "reference" / "assembly-files.md", *DOCS.glob("guide/*.md"), *DOCS.glob("howto/*.md")]
 )
 
+#: Pages that take seconds.
+LONG = (
+    "index.md",
+    "guide/bending.md",
+    "guide/first-mechanism.md",
+    "guide/tyres.md",
+    "howto/other-tools.md",
+    "howto/real-time.md",
+)
+
 #: A block of code with its language, or a command of mbfmu in an indented block.
 PIECE = re.compile(r"^```(?P<language>\w+)\n(?P<code>.*?)^```$|^    (?P<command>mbfmu [^\n]*)$", re.S | re.M)
 NAMED = re.compile(r"# ([\w/]+\.(?:py|toml))\n")
@@ -60,6 +70,7 @@ def run_page(text: str) -> list[tuple[str, str]]:
 
 
 @pytest.mark.slow
+@pytest.mark.campaign(*LONG, keep=10)
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(DOCS)))
 def test_the_page_does_what_it_shows(page: pathlib.Path, root: pathlib.Path, tmp_path, monkeypatch) -> None:
     matplotlib.use("Agg")

@@ -103,6 +103,7 @@ def run(path: pathlib.Path, stop: float, tolerance: float, step: float = 0.01) -
 
 
 @pytest.mark.slow
+@pytest.mark.campaign(keep=2)
 @pytest.mark.parametrize(
     ("phi", "w", "tilt", "target"),
     [
@@ -126,6 +127,7 @@ def test_a_flat_parallelogram_starts_and_runs(
 
 
 @pytest.mark.slow
+@pytest.mark.campaign("native")
 @pytest.mark.parametrize("target", ["native", "python"])
 def test_guesses_of_speeds_choose_the_branch(target: str, tmp_path: pathlib.Path) -> None:
     """Beside the parallelogram, whose cranks turn alike, there is the crossed one, at a ratio that lengths give."""
@@ -144,6 +146,7 @@ def test_guesses_of_speeds_choose_the_branch(target: str, tmp_path: pathlib.Path
 
 
 @pytest.mark.slow
+@pytest.mark.campaign("1e-05", keep=3)
 @pytest.mark.parametrize("tolerance", [1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-10])
 def test_integrators_stay_on_the_branch(tolerance: float, built: Callable[..., pathlib.Path]) -> None:
     """However short the steps, they pass flat positions, and lose no accuracy there."""
@@ -211,6 +214,7 @@ def test_derivatives_are_as_smooth_beside_a_flat_position_as_anywhere(
 
 
 @pytest.mark.slow
+@pytest.mark.campaign(keep=1)
 @pytest.mark.parametrize(("step", "error"), [(0.01, 1e-6), (0.001, 1e-9)])
 def test_fixed_steps_stay_on_the_branch(step: float, error: float, built: Callable[..., pathlib.Path]) -> None:
     for phi, w, tilt in ((1.0, 5.0, 0.0), (0.1, 8.0, 35.0)):

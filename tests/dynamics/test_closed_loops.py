@@ -25,6 +25,7 @@ def joints(system: System) -> list[str]:
 
 
 @pytest.mark.slow
+@pytest.mark.campaign
 def test_every_cut_gives_the_same_motion() -> None:
     motions = {}
     for joint in joints(System.of(FourBar())):
@@ -39,6 +40,7 @@ def test_every_cut_gives_the_same_motion() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.campaign
 def test_an_engine_of_plain_hinges_runs_without_hints(
     monkeypatch: pytest.MonkeyPatch, gallery_system: Callable[[str], System]
 ) -> None:
@@ -82,6 +84,7 @@ class SliderCrank(Assembly):
 
 
 @pytest.mark.slow
+@pytest.mark.campaign(keep=3)
 @pytest.mark.parametrize(
     "guesses",
     [
@@ -108,6 +111,7 @@ def test_fixed_speeds_have_no_say_in_how_a_loop_is_assembled(guesses: tuple[floa
         assert result["slide.v"][0] == pytest.approx(w * rate, abs=1e-6)
 
 
+@pytest.mark.slow
 def test_far_guesses_are_assembled() -> None:
     """200 guesses that are off by up to 3 rad and 0.5 m."""
     system = System.of(FourBar())

@@ -86,6 +86,7 @@ def both(make: Callable[[], Assembly], monkeypatch: pytest.MonkeyPatch) -> tuple
 
 
 @pytest.mark.slow
+@pytest.mark.campaign(keep=4)
 @pytest.mark.parametrize(
     "make",
     [
@@ -116,6 +117,7 @@ def test_the_sparse_system_has_the_solution_of_the_dense_one(
 
 
 @pytest.mark.slow
+@pytest.mark.campaign(keep=3)
 @pytest.mark.parametrize(
     "make", [FourBar, PlanarFourBar, Engine1b, Vehicle, SprungFourBars], ids=lambda make: make.__name__
 )
@@ -169,6 +171,7 @@ def test_code_and_factors_grow_with_the_number_of_loops() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.campaign(keep=2)
 @pytest.mark.parametrize("make", [FourBar, PlanarFourBar, Engine1b, Vehicle], ids=lambda make: make.__name__)
 def test_a_small_system_in_w_alone_is_solved_along_pivots(
     make: Callable[[], Assembly], monkeypatch: pytest.MonkeyPatch

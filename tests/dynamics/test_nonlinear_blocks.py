@@ -74,6 +74,7 @@ def wanted():
 
 
 @pytest.mark.slow
+@pytest.mark.campaign(keep=6)
 @pytest.mark.parametrize("fmi", [2, 3])
 @pytest.mark.parametrize("name", MODELS)
 def test_fmus_are_valid(fmus, name, fmi):
@@ -96,6 +97,7 @@ def test_an_fmu_moves_as_the_equations_by_hand_do(fmus, wanted, name, fmi, kind)
 
 
 @pytest.mark.slow
+@pytest.mark.campaign(keep=2)
 @pytest.mark.parametrize("name", MODELS)
 def test_compiled_and_interpreted_equations_give_the_same_bits(fmus, name):
     model = MODELS[name]

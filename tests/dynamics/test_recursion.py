@@ -201,6 +201,7 @@ def fed_back(along: bool) -> Assembly:
 
 
 @pytest.mark.slow
+@pytest.mark.campaign("skew tree")
 @pytest.mark.parametrize(
     "assembly",
     [Tree, SkewTree, lambda: chain(7), lambda: fed_back(True), lambda: fed_back(False)],
@@ -237,7 +238,7 @@ TREES = {
 
 
 @pytest.mark.slow
-@pytest.mark.campaign("lane_change", "dominoes", "walker", "engine_v6", "boom_crane")  # large ones
+@pytest.mark.campaign("lane_change", "dominoes", "walker", "engine_v6", "boom_crane", "flexible_robot", keep=6)
 @pytest.mark.parametrize("name", assemblies())
 def test_every_way_to_accelerations_agrees_in_the_gallery(name, monkeypatch) -> None:
     systems = every_way(lambda: load(name), monkeypatch)
@@ -287,6 +288,7 @@ def test_heat_from_outside_reaches_the_recursion(monkeypatch) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.campaign
 def test_code_grows_with_the_kinds_of_links_not_with_their_number() -> None:
     sizes = []
     for links in (30, 60):
@@ -296,6 +298,7 @@ def test_code_grows_with_the_kinds_of_links_not_with_their_number() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.campaign
 def test_axes_in_all_directions_share_their_code() -> None:
     """One leaf function takes the direction of an axis as an argument: 30 different ones are no more than 3."""
     axes = np.random.default_rng(3).normal(size=(30, 3))

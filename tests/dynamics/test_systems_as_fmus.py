@@ -33,6 +33,7 @@ def run(path: pathlib.Path, tolerance: float, **start_values: float) -> np.ndarr
     )
 
 
+@pytest.mark.slow
 def test_both_targets_agree(fmus: dict[str, pathlib.Path]) -> None:
     """1e-7 at tolerance 1e-10, and both with a run in this process."""
     native, python = (run(fmus[target], 1e-10) for target in TARGETS)

@@ -183,6 +183,7 @@ def test_an_fmu_without_its_local_variables(system: System, tmp_path: pathlib.Pa
 
 
 @pytest.mark.slow
+@pytest.mark.campaign(keep=1)
 @needs_compiler
 @pytest.mark.skipif(shutil.which("cmake") is None, reason="needs cmake")
 @pytest.mark.parametrize("units", [["fmu.c"], ["fmu.c", "equations_1.c", "model.c"]], ids=len)

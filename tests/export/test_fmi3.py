@@ -46,6 +46,7 @@ def column(result: np.ndarray, name: str) -> np.ndarray:
 
 
 @pytest.mark.slow
+@pytest.mark.campaign("CoSimulation-engine_1b", "CoSimulation-car", "ModelExchange-engine_1b")
 @pytest.mark.parametrize("name", ["free_body", "engine_1b", "four_bar", "car"])
 @pytest.mark.parametrize("interface", ["CoSimulation", "ModelExchange"])
 def test_both_versions_give_the_same_bits(fmus, name, interface):
@@ -190,6 +191,7 @@ def test_steps_end_at_events_where_the_master_wants_it(fmus, target):
         np.testing.assert_array_equal(told[name][at], plain[name], err_msg=name)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", ["native", "python"])
 def test_the_master_may_read_between_the_steps_of_the_integrator_and_end_the_step(fmus, target):
     """Slopes, too: read in an update, they change nothing."""

@@ -185,6 +185,7 @@ def test_functions_of_the_wrong_size_are_a_defect(system):
 
 
 @pytest.mark.slow
+@pytest.mark.campaign
 def test_a_library_of_several_files_is_the_same_every_time(system, tmp_path, monkeypatch):
     monkeypatch.setattr(c_code, "FILE", 1)
     monkeypatch.setenv("MBFMU_CACHE", "")

@@ -387,6 +387,7 @@ def test_a_run_in_fmpy_follows_the_closed_form(folder: pathlib.Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.campaign(keep=1)
 @pytest.mark.parametrize(
     ("assembly", "fmi", "fixed_step"),
     [

@@ -62,6 +62,7 @@ def made(folder: pathlib.Path, seed: str) -> dict[str, bytes]:
 
 
 @pytest.mark.slow
+@pytest.mark.campaign
 def test_builds_in_two_folders_and_at_two_times_are_the_same_bytes(tmp_path: pathlib.Path) -> None:
     """The second one begins seconds after the first, with another order of Python's sets."""
     first, second = made(tmp_path / "here", "1"), made(tmp_path / "somewhere_else", "2")

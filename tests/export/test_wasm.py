@@ -84,6 +84,7 @@ def pairs(tmp_path_factory: pytest.TempPathFactory) -> Any:
     return get
 
 
+@pytest.mark.campaign(keep=1)
 @pytest.mark.parametrize(
     ("name", "stop"), [("double_pendulum", 2.0), ("furuta_pendulum", 2.0), ("car", 0.5), ("engine_v6", 0.02)]
 )
@@ -162,6 +163,7 @@ def translated(pairs: Any, tmp_path_factory: pytest.TempPathFactory) -> tuple[pa
     return place, how, expected, done.stdout
 
 
+@pytest.mark.campaign
 def test_another_engine_gives_the_same_bits(translated):
     """Node.js, for which jco translates the component; a WebAssembly program computes alike everywhere."""
     _, _, expected, printed = translated

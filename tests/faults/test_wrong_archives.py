@@ -199,6 +199,7 @@ EDITS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fmi", [2, 3])
 @pytest.mark.parametrize("pattern", EDITS)
 def test_variables_that_are_not_what_they_say_are_refused(pendulum, third, tmp_path, fmi, pattern):

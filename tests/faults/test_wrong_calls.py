@@ -164,6 +164,7 @@ def slave(unpacked: tuple[str, Any]) -> Iterator[Slave]:
     one.fmu.freeInstance()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", CALLS)
 def test_a_wrong_call(what: str, slave: Slave) -> None:
     call, status, words = CALLS[what]

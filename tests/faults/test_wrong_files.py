@@ -105,6 +105,7 @@ def test_a_wrong_assembly_file(text: str, folder: pathlib.Path, refused: Refused
     refused(["info", "model.toml"], FILES[text])
 
 
+@pytest.mark.slow
 def test_the_good_file_is_good(folder: pathlib.Path) -> None:
     from mbfmu import cli
 

@@ -527,6 +527,7 @@ def test_wrong_equations(line: str, folder: pathlib.Path, refused: Refused) -> N
     refused(["info", "model.py"], EQUATIONS[line])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("line", DECLARATIONS, ids=range(len(DECLARATIONS)))
 def test_a_wrong_declaration(line: str, folder: pathlib.Path, refused: Refused) -> None:
     own = OWN.replace("    def equations", f"    {line}\n\n    def equations").replace("{line}", "self.y = self.u")
@@ -674,6 +675,7 @@ def test_impossible_parameters_are_named_before_the_run(number: int) -> None:
         System.of(M())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", range(len(SET_LATER)))
 def test_bounds_hold_in_a_run(number: int) -> None:
     make, values, words = SET_LATER[number]

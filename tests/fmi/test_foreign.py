@@ -117,6 +117,7 @@ def errors(path: pathlib.Path, count: int, inputs: object = None, tolerance: flo
     return float(abs(result["s"] - s).max()), float(abs(result["a"] - a).max())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["native", "python", "exchange"])
 @pytest.mark.parametrize("fmi", [2, 3])
 def test_inputs_go_along_straight_lines_at_any_step(fmus, kind, fmi):

@@ -25,6 +25,19 @@ AS_FMU = (
     ("user_defined_gravity_field", "python"),
 )
 
+#: Those that are the dearest to derive or to run; others have what they are made of.
+LARGE = (
+    "boom_crane",
+    "dominoes",
+    "engine_v6",
+    "flexible_robot",
+    "flexible_rotor",
+    "flexible_slider_crank",
+    "gripper",
+    "lane_change",
+    "walker",
+)
+
 #: Error allowed relative to a signal's range, by the tolerance of the runs compared.
 ALLOWED = 1e-5
 
@@ -52,14 +65,14 @@ def expectation(name: str) -> dict[str, np.ndarray]:
 
 
 @pytest.mark.slow
-@pytest.mark.campaign("lane_change")  # test_problems.py changes lanes with the same car
+@pytest.mark.campaign(*LARGE, keep=12)
 @pytest.mark.parametrize("name", sorted(GALLERY))
 def test_in_this_process(name: str, gallery_system: Callable[[str], mbfmu.System]) -> None:
     compare(expected.outputs_of(name, gallery_system(name), 1e-9).to_dict(), expectation(name))
 
 
 @pytest.mark.slow
-@pytest.mark.campaign("walker", "dominoes", "lane_change")  # others with contacts and tyres run
+@pytest.mark.campaign("walker", "dominoes", "lane_change", "engine_v6", keep=37)  # others with contacts and tyres run
 @pytest.mark.parametrize("tolerance", [0.1, 1.0])
 @pytest.mark.parametrize("name", sorted(GALLERY))
 def test_loose_tolerances_run(name: str, tolerance: float, gallery_system: Callable[[str], mbfmu.System]) -> None:
@@ -70,7 +83,7 @@ def test_loose_tolerances_run(name: str, tolerance: float, gallery_system: Calla
 
 
 @pytest.mark.slow
-@pytest.mark.campaign("lane_change", "engine_v6", "dominoes")  # those like these are built: vehicle, engine_1b, walker
+@pytest.mark.campaign(*LARGE, keep=12)
 @pytest.mark.parametrize("name", sorted(GALLERY))
 def test_each_builds(name: str, gallery_fmu: Callable[..., pathlib.Path]) -> None:
     path = gallery_fmu(name, target="python")
@@ -79,6 +92,7 @@ def test_each_builds(name: str, gallery_fmu: Callable[..., pathlib.Path]) -> Non
 
 
 @pytest.mark.slow
+@pytest.mark.campaign("engine_1b")
 @pytest.mark.parametrize(("name", "target"), AS_FMU)
 def test_as_fmu(name: str, target: str, gallery_fmu: Callable[..., pathlib.Path]) -> None:
     wanted = expectation(name)

@@ -45,6 +45,7 @@ def cases(tmp_path_factory: pytest.TempPathFactory) -> dict[str, gallery.Case]:
 
 
 @pytest.mark.slow
+@pytest.mark.campaign("engine_1b-2", "bevel_gear-2", "bevel_gear-3", keep=6)
 @pytest.mark.parametrize("fmi", [2, 3])
 @pytest.mark.parametrize("name", [*SAMPLE, *ITERATED])
 def test_importers_that_restart_only_when_told_get_the_motion_of_co_simulation(cases, name, fmi):
@@ -78,6 +79,7 @@ def test_hosts_that_are_packages_run_our_fmus_in_co_simulation(cases, name, host
 
 
 @pytest.mark.slow
+@pytest.mark.campaign
 def test_compatibility_information_is_what_the_standards_site_asks_for(tmp_path):
     """Of one model: FMU, results by the site's rules for CSV, options; a page with the table of hosts; an entry."""
     pytest.importorskip("ziglang", reason="libraries for all platforms take ziglang: pip install ziglang")
@@ -117,6 +119,7 @@ def node() -> Iterator[pathlib.Path]:
 
 
 @pytest.mark.slow
+@pytest.mark.campaign
 @pytest.mark.parametrize("interface", wasm_units.KINDS)
 def test_components_run_alike_in_two_engines(with_components, node, interface):
     """Events: wasmtime and Node.js give the same bits, and those our motion."""
@@ -174,6 +177,7 @@ def test_tables_name_what_is_missing_and_what_failed(tmp_path, capsys):
 
 
 @pytest.mark.slow
+@pytest.mark.campaign
 @pytest.mark.skipif(find_compiler() is None, reason="no C compiler")
 @pytest.mark.parametrize("name", ["powertrain", "engine_1b"])
 @pytest.mark.usefixtures("compiler_with_sanitizers")

@@ -22,12 +22,14 @@ WITH_SENSORS = ("pendulum", "ball_chain", "free_bodies", "actuators")
 
 
 @pytest.mark.slow
+@pytest.mark.campaign(keep=6)
 @pytest.mark.parametrize("name", sorted(path.stem for path in MODELS.glob("*.xml")))
 def test_models_accelerate_as_in_mujoco(name: str) -> None:
     assert error(Twin(MODELS / f"{name}.xml"), states=3) < 1e-10
 
 
 @pytest.mark.slow
+@pytest.mark.campaign(keep=6)
 @pytest.mark.filterwarnings("ignore::mbfmu.errors.InitialConditionsWarning")
 @pytest.mark.parametrize("name", sorted({path.stem for path in MODELS.glob("*.xml")} - {"coupled_joints"}))
 def test_models_start_where_the_file_puts_them(name: str) -> None:

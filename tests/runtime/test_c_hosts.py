@@ -51,6 +51,7 @@ def sequences(made, count, **options):
 
 
 @pytest.mark.slow
+@pytest.mark.campaign("interpreted-everything-auto-1000")
 @pytest.mark.parametrize(
     ("made", "model", "solver", "count"),
     [
@@ -119,6 +120,7 @@ def thrown_ball():
 
 
 @pytest.mark.slow
+@pytest.mark.campaign("points")
 @pytest.mark.parametrize(
     ("model", "flags", "stride"),
     [
@@ -156,6 +158,7 @@ def test_damaged_descriptors_are_refused_or_run(tmp_path, model, flags, stride):
 
 
 @pytest.mark.slow
+@pytest.mark.campaign("interpreted")
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_ten_thousand_instances_leave_nothing_behind(made):
     run = made(everything).run("many_instances.c", 10_000)

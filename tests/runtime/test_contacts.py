@@ -11,6 +11,7 @@ import mbfmu
 
 
 @pytest.mark.slow
+@pytest.mark.campaign(keep=12)
 @pytest.mark.parametrize("tolerance", contacts.TOLERANCES)
 @pytest.mark.parametrize("case", contacts.CASES)
 def test_random_contacts_run_to_their_end(case, tolerance):
@@ -57,6 +58,7 @@ def test_what_crosses_in_rounding_errors_gets_past():
     assert contacts.swept("train", few, 1e-3).messages == {}
 
 
+@pytest.mark.slow
 def test_random_bounces_are_those_of_another_integrator():
     """m s'' = F(t) + c max(-s, 0) with damping limited by it, by SciPy."""
     runs, times = 12, np.linspace(0.0, 1.0, 101)

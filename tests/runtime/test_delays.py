@@ -321,6 +321,7 @@ def test_short_steps_fill_no_memory():
     np.testing.assert_allclose(result["x"], ramp + np.expm1(-ramp), atol=1e-7)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("solver", ["explicit", "implicit"])
 def test_fixed_steps_keep_their_order(solver, tmp_path):
     errors = []

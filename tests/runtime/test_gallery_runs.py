@@ -33,6 +33,7 @@ def test_a_motion_too_fast_to_follow_ends_and_names_itself(name, values, culprit
 
 
 @pytest.mark.slow
+@pytest.mark.campaign
 @pytest.mark.parametrize("name", ["planar_four_bar", "rolling_wheel"])
 @pytest.mark.skipif(find_compiler() is None, reason="no C compiler")
 @pytest.mark.usefixtures("users_compiler")

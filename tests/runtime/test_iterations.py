@@ -480,6 +480,7 @@ def test_without_tangents_of_dynamics_differences_do(library, solver):
 
 
 @pytest.mark.slow
+@pytest.mark.campaign("compiled-explicit-knowing", "compiled-implicit-cubic")
 @pytest.mark.parametrize("model", [cubic, knowing])
 @pytest.mark.parametrize("solver", ["explicit", "implicit"])
 def test_fixed_steps_keep_their_order(library, solver, model):
@@ -576,7 +577,7 @@ FURTHER = ({"equations": "interpreted"}, {"equations": "compiled", "fmi": 3}, {"
     {"equations": "interpreted", "fmi": 3}, {"target": "python"}, {"target": "python", "fmi": 3},
 ], ids=str)  # fmt: skip
 @pytest.mark.parametrize("model", [cubic, rectifier, switched])
-@pytest.mark.campaign(*(f"{model}-{options}" for model in ("rectifier", "switched") for options in FURTHER))
+@pytest.mark.campaign(keep=5)
 def test_fmus_move_as_the_model_does(tmp_path, options, model):
     made = system(model)
     assert needs_completed_steps(made.equations)

@@ -268,6 +268,7 @@ def test_lanes_that_a_machine_has_not():
 
 
 @pytest.mark.slow
+@pytest.mark.campaign
 @pytest.mark.usefixtures("compiler_with_sanitizers")
 def test_lanes_have_no_undefined_behaviour(tmp_path):
     """Of a model with constraints, blocks, switches and a free parameter, and of a loop with events."""

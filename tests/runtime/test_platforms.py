@@ -123,6 +123,7 @@ def test_a_library_for_another_processor_than_its_folder_says_is_found(tmp_path)
 
 
 @pytest.mark.slow
+@pytest.mark.campaign("darwin64", "aarch64-linux", "aarch64-windows")
 @pytest.mark.parametrize("platform", PLATFORMS)
 def test_only_fmi_functions_are_exported(built, platform):
     """Of FMI 2.0; the library for any model has those of FMI 3.0, too, and plain ones for programs."""
@@ -151,6 +152,7 @@ def test_a_library_for_macos_holds_both_processors(built):
 
 
 @pytest.mark.slow
+@pytest.mark.campaign("darwin64", "aarch64-linux", "aarch64-windows")
 @pytest.mark.parametrize("platform", PLATFORMS)
 def test_libraries_are_reproducible(built, tmp_path, monkeypatch, platform):
     if built.kind == "interpreted":

@@ -86,6 +86,7 @@ def units(request, tmp_path):
         unit.fmu.freeInstance()
 
 
+@pytest.mark.slow
 def test_what_is_no_state_is_refused(units):
     unit = units()
     state = unit.save()
@@ -107,6 +108,7 @@ def test_what_is_no_state_is_refused(units):
     assert unit.free(state) == OK
 
 
+@pytest.mark.slow
 def test_a_state_that_was_freed_is_none(units):
     unit = units()
     kept, state = unit.save(), unit.save()
@@ -118,6 +120,7 @@ def test_a_state_that_was_freed_is_none(units):
     assert unit.free(None) == OK
 
 
+@pytest.mark.slow
 def test_states_of_one_instance_serve_another(units):
     first, second = units(), units()
     first.fmu.doStep(0.0, 0.5)
@@ -128,6 +131,7 @@ def test_states_of_one_instance_serve_another(units):
     assert first.set(state) == ERROR
 
 
+@pytest.mark.slow
 def test_threads_save_and_free_at_once(units):
     instances = [units() for _ in range(4)]
 

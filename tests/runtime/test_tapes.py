@@ -242,6 +242,7 @@ def runs_of(tmp_path_factory):
     return runs
 
 
+@pytest.mark.slow
 def test_each_sum_of_products_is_one_instruction(runs_of):
     used = {name for name, *_ in runs_of(calculator)}
     assert {f"sum {RESULT + 1 + i}" for i in range(len(sums_of_products(1.0, 1.0)))} <= used

@@ -45,6 +45,7 @@ def model_of(page: str) -> dict[str, Any]:
     return model
 
 
+@pytest.mark.slow
 def test_each_moves_as_its_run_does(browser: Any, runs: dict[str, mbfmu.Result]) -> None:
     for instant in (0.5, 1.0, 1.6):
         found = browser.execute_script(
@@ -195,6 +196,7 @@ def test_what_cannot_be_compared(
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 def test_what_python_refuses(runs: dict[str, mbfmu.Result], tmp_path: pathlib.Path) -> None:
     page = tmp_path / "a.html"
     with pytest.raises(MbfmuError, match="a result is shown as it was simulated; leave stop_time out"):

@@ -67,7 +67,7 @@ def expected(shape: Shape, result: Result, i: int, up: tuple[float, float, float
 
 
 @pytest.mark.slow
-@pytest.mark.campaign("lane_change", "dominoes", "engine_v6", "tower_crane")  # their shapes are in others
+@pytest.mark.campaign("lane_change", "dominoes", "tower_crane", "gripper", "walker", keep=6)
 @pytest.mark.parametrize("name", GALLERY)
 def test_nodes_stand_where_the_run_says(name: str, gallery_system: Callable[[str], System]) -> None:
     check_nodes(gallery_system(name))
@@ -153,6 +153,7 @@ def test_keyframes_keep_what_jumps() -> None:
     assert line.time.tolist() == [0.0, 1.0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("type", "extra", "volume"),
     [
@@ -210,6 +211,7 @@ const validator = require("gltf-validator"), fs = require("fs");
     assert done.stdout.split() == ["[]"] * len(names)
 
 
+@pytest.mark.slow
 def test_results_and_assemblies_are_animated(tmp_path: pathlib.Path) -> None:
     assembly = mbfmu.load("pendulum")
     result = mbfmu.simulate(assembly, 0.5)

@@ -51,11 +51,13 @@ def test_the_page_is_one_small_file_without_links(page: pathlib.Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.campaign
 def test_pages_of_what_bends_are_small(page: pathlib.Path, tmp_path: pathlib.Path) -> None:
     assert mbfmu.animate("flexible_rotor", tmp_path / "rotor.html").stat().st_size < 400_000
 
 
 @pytest.mark.slow
+@pytest.mark.campaign
 def test_the_page_with_the_most_curves_is_small(page: pathlib.Path, tmp_path: pathlib.Path) -> None:
     file = mbfmu.animate("lane_change", tmp_path / "car.html")
     assert file.stat().st_size < 600_000
@@ -696,6 +698,7 @@ def test_the_axes_of_the_world_are_in_view(opened: Callable[[pathlib.Path], Any]
     assert tiny[1] < 1.0
 
 
+@pytest.mark.slow
 def test_without_its_program_a_page_is_refused_in_one_line(
     monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path
 ) -> None:

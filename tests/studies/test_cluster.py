@@ -78,6 +78,7 @@ def test_a_killed_worker_loses_and_doubles_nothing(client, pendulum, here, tmp_p
     assert set(client.run(os.getpid).values()) != set(before.values())
 
 
+@pytest.mark.slow
 def test_what_was_interrupted_here_goes_on_there(client, pendulum, here, tmp_path):
     class Stop(Exception):
         pass
@@ -173,6 +174,7 @@ def test_a_run_that_kills_its_process_is_a_row_with_a_message(monkeypatch):
     assert [bool(text) for text in found["message"]] == [False, False, True, False, True, False]
 
 
+@pytest.mark.slow
 def test_nobody_answers():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(cluster, "PATIENCE", 1)

@@ -246,6 +246,7 @@ def test_small_motions_are_those_of_the_linear_model(assembly, size):
 
 
 @pytest.mark.slow
+@pytest.mark.campaign("car")
 @pytest.mark.parametrize("name", ["furuta_pendulum", "four_bar", "free_body", "car"])
 def test_the_matrices_along_a_motion(name):
     # campaign.py does this for the whole gallery
