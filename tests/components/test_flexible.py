@@ -17,7 +17,7 @@ import mbfmu
 from mbfmu.cli import main
 from mbfmu.components import Beam, Body, BodyShape, FiniteSegmentBeam, Fixed, FreeMotion, Revolute, World
 from mbfmu.components.flexible.beam import rectangle_torsion
-from mbfmu.components.flexible.floating_frame import quadratic, slightly_turned
+from mbfmu.components.flexible.floating_frame import Inertia, Integrals, quadratic, slightly_turned
 from mbfmu.components.rotational import ConstantSpeed
 from mbfmu.dynamics import System
 from mbfmu.dynamics.solving import accelerations
@@ -120,6 +120,29 @@ def test_bending_along_both_directions_shortens_by_the_sum_of_both() -> None:
         slopes = np.array([shapes.rotations(end * (1 + x) / 2)[1:] for x in s])  # of Euler's beam these are slopes
         squares = [end / 2 * weights @ (slopes[:, 1 - k, k] ** 2) for k in (0, 1)]
         assert shapes.bow(end) == pytest.approx(np.diag(squares), rel=1e-10, abs=1e-12)
+
+
+def test_shortening_has_its_mass_and_moment() -> None:
+    """Its shapes of second order have the force and the torque, by their weight, of the whole displacement."""
+    shapes = Beam(**UNIT, nWidth=2, nHeight=1, nAxial=0, nTorsion=0).shapes()
+    body, (s, weights) = shapes.flexibility, np.polynomial.legendre.leggauss(20)
+    s, weights = (s + 1) / 2, weights / 2
+    bows, i, n = np.array([shapes.bow(x) for x in s]), body.integrals, body.count
+    assert np.einsum("k,kij->ij", i.S[0, n:], body.bows) == pytest.approx(np.tensordot(weights, bows, 1), abs=1e-12)
+    moment = np.einsum("k,kij->ij", i.P[0, 0, n:], body.bows)
+    assert moment == pytest.approx(np.tensordot(weights * s, bows, 1), abs=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_frames_come_nearer_as_the_beam_becomes_shorter() -> None:
+    q = np.array((0.1, 0.05))
+    start = {"q": Start(tuple(q), fixed=True), "qd": Start((0.0, 0.0), fixed=True)}
+    beam = Beam(**UNIT, positions=[0.6], nWidth=2, nHeight=0, nAxial=0, nTorsion=0, **start)
+    found, shapes = mbfmu.simulate(Clamped(beam), stop_time=1e-9), beam.shapes()
+    for frame, s in (("frame[1]", 0.6), ("frame_b", 1.0)):
+        place = [found[f"beam.{frame}.r_0[{k}]"][0] for k in (1, 2, 3)]
+        assert place == pytest.approx((s - q @ shapes.bow(s) @ q / 2, shapes.displacements(s)[1] @ q, 0.0), abs=1e-12)
+    assert place[0] < 0.99
 
 
 def test_torsion_turns_the_inertia_of_both_directions() -> None:
@@ -264,6 +287,25 @@ def test_small_rotations_are_the_same_in_all_frames() -> None:
     assert (spin[2, 1], spin[0, 2], spin[1, 0]) == pytest.approx(w.ravel(), abs=1e-9)
     exact = scipy.spatial.transform.Rotation.from_rotvec(angles / 10).as_matrix().T
     assert np.array(values(angles / 10, speeds)[0]) == pytest.approx(exact, abs=np.linalg.norm(angles / 10) ** 3 / 8)
+
+
+def test_inertia_is_that_of_points_by_newton() -> None:
+    """Forces and kinetic energy of random masses that move by random shapes, each point by itself."""
+    random = np.random.default_rng(7)
+    k, n = 9, 4
+    masses, places, shapes = random.uniform(0.5, 2.0, k), random.normal(size=(k, 3)), random.normal(size=(k, 3, n))
+    x, dx, ddx = random.normal(size=(3, n))
+    a, v, w, z = random.normal(size=(4, 3))
+    r, dr, ddr = places + shapes @ x, shapes @ dx, shapes @ ddx
+    forces = masses[:, None] * (a + np.cross(z, r) + np.cross(w, np.cross(w, r)) + 2 * np.cross(w, dr) + ddr)
+    inertia = Inertia(Integrals.of_points(masses, places, shapes), *(ca.SX(ca.DM(one)) for one in (x, dx, ddx)))
+    force, torque, along = (np.ravel(ca.DM(part)) for part in inertia.forces(*map(ca.DM, (a, w, z))))
+    np.testing.assert_allclose(force, forces.sum(axis=0), rtol=1e-12)
+    np.testing.assert_allclose(torque, np.cross(r, forces).sum(axis=0), rtol=1e-12)
+    np.testing.assert_allclose(along, np.einsum("kan,ka->n", shapes, forces), rtol=1e-12)
+    speeds = v + np.cross(w, r) + dr
+    kinetic = masses @ np.sum(speeds**2, axis=1) / 2
+    assert float(ca.DM(inertia.kinetic(ca.DM(v), ca.DM(w)))) == pytest.approx(kinetic, rel=1e-12)
 
 
 class Hinged(Assembly):
