@@ -20,6 +20,8 @@ import { filmOf, FORMATS } from "./video.js";
 const byId = (id) => document.getElementById(id);
 const sizeOf = (box) => box.getSize(new Vector3()).length();
 const unionOf = (boxes) => boxes.reduce((whole, box) => whole.union(box), new Box3());
+// A box that holds a mesh where it is: of what bends the corners as they are, as three.js takes all displacements for 1.
+const hold = (box, mesh, precise = false) => box.expandByObject(mesh, precise || mesh.morphTargetInfluences !== undefined);
 // Has a part of an arrow no length? An arrow that shows 0 would be two discs.
 const isFlat = (part) => {
   if (part.matrixAutoUpdate) part.updateMatrix();
@@ -361,7 +363,7 @@ class Viewer {
         this.moved.set(mesh, Math.max(this.moved.get(mesh), ...by));
       }
       // By corners a wheel that turns would reach as far down as the square around it does.
-      for (const [mesh, box] of boxes) box.expandByObject(mesh, mesh.geometry.getAttribute("position").count < PRECISE);
+      for (const [mesh, box] of boxes) hold(box, mesh, mesh.geometry.getAttribute("position").count < PRECISE);
       this.stage.placeLabels();
       for (const [{ position, scale }, head] of this.stage.labels) boxes.get(head).union(new Box3().setFromCenterAndSize(position, scale));
     }
@@ -416,7 +418,7 @@ class Viewer {
 
   boxOf(meshes) {
     const box = new Box3();
-    for (const mesh of meshes) box.expandByObject(mesh);
+    for (const mesh of meshes) hold(box, mesh);
     return box;
   }
 
@@ -557,8 +559,8 @@ class Viewer {
   middleOf(path, run = this.meshesOf(path)[0]?.userData.run ?? 0) {
     const middle = new Vector3(), meshes = this.meshesOf(path, run);
     for (const { geometry, matrixWorld } of meshes) {
-      if (!geometry.boundingBox) geometry.computeBoundingBox();
-      middle.add(geometry.boundingBox.getCenter(new Vector3()).applyMatrix4(matrixWorld));
+      const box = new Box3().setFromBufferAttribute(geometry.getAttribute("position")); // of what bends without displacements
+      middle.add(box.getCenter(new Vector3()).applyMatrix4(matrixWorld));
     }
     return middle.divideScalar(meshes.length || 1);
   }

@@ -478,7 +478,7 @@ def test_a_mesh_bends_on_the_page_as_its_body_does(
     """Corners that the page draws, morph targets and all, against displacements by the coordinates of another run."""
     model = Jelly()
     live = opened(mbfmu.animate(model, tmp_path / "live.html", live=True))
-    drawn = live.execute_script(
+    drawn, box, place, size = live.execute_script(
         RUN.replace("return values();", "")
         + """
         viewer.restart();
@@ -486,7 +486,10 @@ def test_a_mesh_bends_on_the_page_as_its_body_does(
         const mesh = viewer.meshesOf("box").find((mesh) => mesh.morphTargetInfluences);
         const { position } = mesh.geometry.attributes, point = mesh.position.clone(), found = [];
         for (let i = 0; i < position.count; i++) found.push(mesh.getVertexPosition(i, point).toArray());
-        return found;
+        viewer.root.updateMatrixWorld(true);
+        const { min, max } = viewer.boxOf([mesh]);
+        for (let i = 0; i < 100; i++) viewer.keepInView();
+        return [found, [min.toArray(), max.toArray()], mesh.matrixWorld.toArray(), viewer.size];
         """
     )
     assert live.get_log("browser") == []
@@ -497,6 +500,9 @@ def test_a_mesh_bends_on_the_page_as_its_body_does(
     moved = outline.points + 2.0 * outline.displacements @ q
     np.testing.assert_allclose(drawn, moved, atol=1e-3)
     assert np.abs(moved - outline.points).max() > 0.1
+    corners = np.array(drawn) @ np.reshape(place, (4, 4))[:3, :3]
+    np.testing.assert_allclose(box, [corners.min(axis=0), corners.max(axis=0)], atol=1e-6)  # seen no larger than it is
+    assert size < 2 * np.linalg.norm(np.ptp(corners, axis=0))
     assert np.abs(q - (0.2, 0.1)).max() > 0.05
 
 
