@@ -448,6 +448,32 @@ def test_a_chain_of_segments_is_solved_by_the_recursion_and_keeps_its_energy() -
     assert np.ptp(found["energy.kinetic"] + found["energy.potential"]) < 1e-6
 
 
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_a_free_segment_keeps_its_momentum() -> None:
+    """Of both halves, which are thin rods with the inertia of their sections; velocities are differences."""
+
+    class Flying(Assembly):
+        def __init__(self) -> None:
+            self.world = World(gravityType="NoGravity")
+            start = {"v_0": Start((0.3, -0.2, 0.1), fixed=True), "r_0": Start((0, 0, 0), fixed=True)}
+            turning = {"w_0_start": (1.0, 2.0, -3.0), "w_0_fixed": True, "angles_fixed": True}
+            self.beam = FiniteSegmentBeam(**UNIT | {"rhoI_y": 0.01, "rhoI_z": 0.03}, n=1, **start, **turning)
+            self.beam.segment[0].modify(phi=Start((0.1, 0.2, 0.1), fixed=True), phid=Start((0, 0, 0), fixed=True))
+
+    step = 5e-4
+    found = mbfmu.simulate(Flying(), stop_time=0.05, interval=step, tolerance=1e-10)
+    rod = 0.5 * 0.5**2 / 12
+    inertia, linear, angular = np.diag((0.02, 0.015 + rod, 0.005 + rod)), 0.0, 0.0
+    for frame, side in (("frame_a", 1), ("frame_b", -1)):
+        r, w = (np.array([found[f"beam.{frame}.{name}[{k}]"] for k in (1, 2, 3)]).T for name in ("r_0", "R.w"))
+        T = np.array([[found[f"beam.{frame}.R.T[{i},{j}]"] for j in (1, 2, 3)] for i in (1, 2, 3)])
+        center = r + side * 0.25 * T[0].T
+        p = 0.5 * np.gradient(center, step, axis=0, edge_order=2)
+        linear, angular = linear + p, angular + np.cross(center, p) + np.einsum("jit,jk,tk->ti", T, inertia, w)
+    for momentum in (linear[2:-2], angular[2:-2]):
+        assert np.abs(momentum - momentum[0]).max() < 1e-4 * np.linalg.norm(momentum[0])
+
+
 def test_quadratic_parts_cost_half_of_their_products() -> None:
     """Those of the foreshortening at each frame are most of what large beams cost."""
     n, random = 12, np.random.default_rng(0)
