@@ -135,13 +135,16 @@ def test_shortening_has_its_mass_and_moment() -> None:
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_frames_come_nearer_as_the_beam_becomes_shorter() -> None:
-    q = np.array((0.1, 0.05))
-    start = {"q": Start(tuple(q), fixed=True), "qd": Start((0.0, 0.0), fixed=True)}
+    """And turn by 2 atan(angle / 2), at the rate of that."""
+    q, qd = np.array((0.1, 0.05)), np.array((0.7, -0.3))
+    start = {"q": Start(tuple(q), fixed=True), "qd": Start(tuple(qd), fixed=True)}
     beam = Beam(**UNIT, positions=[0.6], nWidth=2, nHeight=0, nAxial=0, nTorsion=0, **start)
     found, shapes = mbfmu.simulate(Clamped(beam), stop_time=1e-9), beam.shapes()
     for frame, s in (("frame[1]", 0.6), ("frame_b", 1.0)):
         place = [found[f"beam.{frame}.r_0[{k}]"][0] for k in (1, 2, 3)]
         assert place == pytest.approx((s - q @ shapes.bow(s) @ q / 2, shapes.displacements(s)[1] @ q, 0.0), abs=1e-12)
+        turn = shapes.rotations(s)[2]
+        assert found[f"beam.{frame}.R.w[3]"][0] == pytest.approx(turn @ qd / (1 + (turn @ q) ** 2 / 4), rel=1e-12)
     assert place[0] < 0.99
 
 
