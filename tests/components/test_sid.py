@@ -417,6 +417,33 @@ def test_the_command_checks_a_body_and_writes_its_file(
     assert "give a mesh, or mass matrix, stiffness matrix and nodes, or one SID file" in capsys.readouterr().err
 
 
+def test_the_command_shows_what_a_body_weighs_and_how_it_vibrates(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """All of it, with zeros for what is rounding alone, and sums of effective masses."""
+    found = {
+        "mass": 4.5, "size": [0.6, 0.1, 0.08], "center": [0.3, 0.005, 1e-17],
+        "inertia": [[1.5, 0, 0], [0, 2.5, 1e-16], [0, 1e-16, 3.5]], "frequencies": [11.0, 22.0],
+        "effective_masses": [[0.25, 1e-15, 1.5], [2.0, 0.5, 0.125]],
+        "free_frequencies": [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 70.0, 80.0],
+    }  # fmt: skip
+    monkeypatch.setattr(ModalBody, "checks", lambda self: found)
+    assert main(["flex", "any.SID_FEM"]) == 0
+    shown = [re.findall(r"[^\s,]+", line) for line in capsys.readouterr().out.splitlines()]
+    assert shown[:8] == [
+        ["size", "0.6", "x", "0.1", "x", "0.08", "m"],
+        ["mass", "4.5", "kg"],
+        ["center", "of", "mass", "0.3", "0.005", "0", "m"],
+        ["inertia", "about", "it", "1.5", "0", "0", "kg.m2"],
+        ["0", "2.5", "0", "kg.m2"],
+        ["0", "0", "3.5", "kg.m2"],
+        ["rigid", "modes", "1", "2", "3", "4", "5", "6", "Hz"],
+        ["free", "body", "70", "80", "Hz"],
+    ]
+    rows = [words for words in shown[8:] if words and words[0] in ("1", "2", "all")]
+    assert rows == [["1", "11", "0.25", "0", "1.5"], ["2", "22", "2", "0.5", "0.125"], ["all", "2.25", "0.5", "1.625"]]
+
+
 def test_other_forms_of_a_file_tell_the_same_body(file: pathlib.Path) -> None:
     """Some programs write J as a column, Ge sorted by axes, and in Oe twice what belongs to one of two rates."""
     text = file.read_text()
