@@ -422,7 +422,7 @@ def test_the_command_shows_what_a_body_weighs_and_how_it_vibrates(
 ) -> None:
     """All of it, with zeros for what is rounding alone, and sums of effective masses."""
     found = {
-        "mass": 4.5, "size": [0.6, 0.1, 0.08], "center": [0.3, 0.005, 1e-17],
+        "mass": 4.5, "size": [0.6, 0.1, 0.08], "center": [0.3, 0.002, 1e-17],
         "inertia": [[1.5, 0, 0], [0, 2.5, 1e-16], [0, 1e-16, 3.5]], "frequencies": [11.0, 22.0],
         "effective_masses": [[0.25, 1e-15, 1.5], [2.0, 0.5, 0.125]],
         "free_frequencies": [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 70.0, 80.0],
@@ -433,7 +433,7 @@ def test_the_command_shows_what_a_body_weighs_and_how_it_vibrates(
     assert shown[:8] == [
         ["size", "0.6", "x", "0.1", "x", "0.08", "m"],
         ["mass", "4.5", "kg"],
-        ["center", "of", "mass", "0.3", "0.005", "0", "m"],
+        ["center", "of", "mass", "0.3", "0.002", "0", "m"],
         ["inertia", "about", "it", "1.5", "0", "0", "kg.m2"],
         ["0", "2.5", "0", "kg.m2"],
         ["0", "0", "3.5", "kg.m2"],
