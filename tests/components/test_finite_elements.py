@@ -375,6 +375,8 @@ def test_a_mode_that_bends_is_animated_by_its_shape(mesh: pathlib.Path, tmp_path
     keys = numbers(gltf, gltf.animations[0].samplers[channel.sampler].output).reshape(-1, 3, 2)[:, 1]
     moved = np.ptp(keys, axis=0) / 2  # about the start
     assert moved[mode // 2] == pytest.approx(0.05, rel=0.02)
+    ends = keys[[0, len(keys) // 2, -1], mode // 2] - 0.02 * (mode == 1)
+    assert ends == pytest.approx((0.05, -0.05, 0.05), abs=0.01)  # one period
     assert moved[1 - mode // 2] < 1e-6
 
 
@@ -452,9 +454,12 @@ def test_its_surface_is_drawn_as_it_bends(mesh: pathlib.Path) -> None:
     sampler = gltf.animations[0].samplers[channel.sampler]
     times, keys = array(sampler.input).ravel(), array(sampler.output).reshape(-1, 3, len(targets))
     assert times[-1] == pytest.approx(period, rel=1e-6)
-    for k, weights in enumerate(keys[:, 1]):
+    rates = np.gradient(3 * q, found.time, axis=1, edge_order=2)
+    for k, (before, weights, after) in enumerate(keys):
         at = int(np.argmin(np.abs(found.time - times[k])))
         assert weights == pytest.approx(3 * q[:, at], abs=1e-5)
+        assert before == pytest.approx(rates[:, at], abs=2e-2 * np.abs(rates).max())
+        assert after == pytest.approx(before)
     triangles = places[array(primitive.indices).reshape(-1, 3)].astype(float)
     volume = np.einsum("ki,ki->k", triangles[:, 0], np.cross(triangles[:, 1], triangles[:, 2])).sum() / 6
     assert volume == pytest.approx(np.prod(LENGTHS), rel=1e-4)  # seen from outside, and closed
@@ -471,9 +476,10 @@ def test_a_surface_with_many_points_is_drawn_with_fewer(tmp_path: pathlib.Path) 
         volume = np.einsum("ki,ki->k", corners[:, 0], np.cross(corners[:, 1], corners[:, 2])).sum() / 6
         assert volume == pytest.approx(np.prod(LENGTHS), rel=0.15 if most >= 150 else 0.5)
     assert outline(body.places, body.surface[:0], np.zeros((len(body.places), 3, 2))) is None
-    large = outline(body.places, body.surface, np.zeros((len(body.places), 3, 200)))
+    large = outline(body.places, body.surface, np.repeat(body.places[:, :, None], 200, axis=2))
     assert large is not None
     assert large.displacements.size <= MOST_NUMBERS
+    assert np.abs(large.displacements - large.points[:, :, None]).max() == 0  # each point has its own
 
 
 class Loaded(Assembly):

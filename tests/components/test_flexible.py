@@ -580,7 +580,18 @@ def test_a_beam_is_drawn_as_it_bends() -> None:
     assert aside > 0.01
     assert points[:4, -1].mean(axis=0)[1] == pytest.approx(3 * aside, rel=1e-9)
     turn = 0.02 * model.beam.shapes().rotations(1.0)[2, 0]
-    assert np.ptp(points[:4, -1, 0]) == pytest.approx(3 * turn * 0.1, rel=1e-9)  # of a section 0.1 wide
+    across = points[0, -1] - points[1, -1]  # of a section 0.1 wide
+    assert across == pytest.approx((-3 * turn * 0.1, 0.1, 0.0), rel=1e-9)
+
+
+def test_a_pipe_is_drawn_as_thick_as_it_is() -> None:
+    pipe = Beam(**UNIT, section="pipe", diameter=0.1, nWidth=0, nHeight=0, nAxial=0, nTorsion=0)
+    scene = System.of(Clamped(pipe), scene=True).scene
+    assert scene is not None
+    (extra,) = (shape.quantities["extra"] for shape in scene.shapes if shape.ident == "beam.beam")
+    points = np.array(extra[5:], dtype=float).reshape(-1, 3)
+    assert np.hypot(points[:, 1], points[:, 2]) == pytest.approx(0.05, rel=1e-9)
+    assert np.ptp(points[:, 0]) == pytest.approx(1.0)
 
 
 def test_a_pipe_has_the_values_of_the_book() -> None:

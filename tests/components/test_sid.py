@@ -411,6 +411,7 @@ def test_the_command_checks_a_body_and_writes_its_file(
     assert max(found["free_frequencies"][:6]) < 1e-3 * free[0]
     assert found["free_frequencies"][6:] == pytest.approx(free, rel=1e-8)
     assert all(0.8 * 4.8 < sum(masses) < 4.8 for masses in zip(*found["effective_masses"], strict=True))
+    assert np.argmax(found["effective_masses"][0]) == 2  # the bar is thinnest along z
     assert main(["flex", str(output)]) == 0
     assert "4.8 kg" in capsys.readouterr().out
     assert main(["flex", *sources[:2]]) == 2

@@ -81,6 +81,11 @@ def test_a_surface_moves_and_changes_its_colours_as_its_function_says(sea: Syste
     wave = node(glb, "wave.surface")
     (primitive,) = glb.json["meshes"][glb.nodes[wave]["mesh"]]["primitives"]
     assert 10 < len(primitive["targets"]) < MOST_FORMS
+    assert glb.json["meshes"][glb.nodes[wave]["mesh"]]["weights"] == [0.0] * len(primitive["targets"])  # as at first
+    still = glb.array(primitive["attributes"]["NORMAL"])
+    for target in primitive["targets"]:
+        lengths = np.linalg.norm(still + glb.array(target["NORMAL"]), axis=1)
+        np.testing.assert_allclose(lengths, 1.0, atol=1e-5)
     u, v = np.meshgrid(np.linspace(-1, 1, NU), np.linspace(-1, 1, NV), indexing="ij")
     for t in np.linspace(0, 3, 31):
         wanted = np.stack([u, v, heights(t)], axis=-1).reshape(-1, 3)
