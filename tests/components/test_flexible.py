@@ -148,6 +148,17 @@ def test_frames_come_nearer_as_the_beam_becomes_shorter() -> None:
     assert place[0] < 0.99
 
 
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_accelerations_of_shapes_are_told() -> None:
+    """Of a clamped beam that does not stiffen each shape swings by itself, and loses by its damping ratio."""
+    q, qd, ratio = np.array((0.1, 0.05)), np.array((0.7, -0.3)), 0.1
+    start = {"q": Start(tuple(q), fixed=True), "qd": Start(tuple(qd), fixed=True), "damping": ratio}
+    beam = Beam(**UNIT, nWidth=2, nHeight=0, nAxial=0, nTorsion=0, geometricStiffening=False, **start)
+    found, w = mbfmu.simulate(Clamped(beam), stop_time=1e-9), beam.flexibility().frequencies
+    qdd = [found[f"beam.qdd[{k}]"][0] for k in (1, 2)]
+    assert qdd == pytest.approx(-(w**2) * q - 2 * ratio * w * qd, rel=1e-9)
+
+
 def test_torsion_turns_the_inertia_of_both_directions() -> None:
     beam = Beam(**UNIT | {"rhoI_y": 0.01, "rhoI_z": 0.03}, nWidth=0, nHeight=0, nAxial=0, nTorsion=3)
     found = np.sort(linearize(Clamped(beam)).frequencies)

@@ -31,8 +31,9 @@ def frequencies(bar: Any, tmp_path_factory: pytest.TempPathFactory) -> list[floa
 
 
 def body(given: dict[str, str]) -> list[float]:
-    """Frequencies of the bar that is in these files."""
-    return list(ModalBody(**given, held=HELD, attached=ATTACHED).checks()["frequencies"])
+    """Mass and frequencies of the bar that is in these files."""
+    found = ModalBody(**given, held=HELD, attached=ATTACHED).checks()
+    return [found["mass"], *found["frequencies"]]
 
 
 def abaqus(bar: Any, folder: pathlib.Path, columns: int) -> dict[str, str]:
@@ -53,6 +54,13 @@ def abaqus(bar: Any, folder: pathlib.Path, columns: int) -> dict[str, str]:
         given["nodeFile"] = str(folder / "bar.inp")
         pathlib.Path(given["nodeFile"]).write_text("\n".join(text))
     return given
+
+
+def test_nodes_of_abaqus_stand_under_their_keyword_alone(tmp_path: pathlib.Path) -> None:
+    lines = ["*Node, nset=all", "7, 1., 2., 3.", "** 9, 0, 0, 0", "8, 4, 5, 6", "*Node Output", "U,", "*Node Print"]
+    (tmp_path / "some.inp").write_text("\n".join(lines))
+    found = matrix_files.read_nodes(str(tmp_path / "some.inp"))
+    assert {number: place.tolist() for number, place in found.items()} == {7: [1, 2, 3], 8: [4, 5, 6]}
 
 
 @pytest.mark.parametrize("columns", [3, 5])
