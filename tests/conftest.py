@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import collections
 import contextlib
 import functools
 import gc
@@ -17,6 +16,7 @@ from typing import Any
 
 import hypothesis
 import pytest
+from left_out import left_to_campaigns
 
 # The first call of a CasADi function costs more than any deadline; a fixed seed makes a failure repeatable.
 hypothesis.settings.register_profile("campaigns", deadline=None, derandomize=True)
@@ -37,7 +37,7 @@ if os.name == "posix" and UNOPTIMIZED is not None:
     os.environ.setdefault("CC", UNOPTIMIZED)  # workers inherit it
 
 #: CPU seconds from which a test function, with all its cases, is to be marked `slow`.
-SLOW_FROM = 0.4
+SLOW_FROM = 0.3
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -71,36 +71,6 @@ def pytest_collection_finish() -> None:
     """Keep the tests themselves, half a million objects, out of further collections of garbage."""
     gc.collect()
     gc.freeze()
-
-
-def left_to_campaigns(items: list[pytest.Item]) -> list[pytest.Item]:
-    """What runs with `--campaigns` alone: tests marked so, cases that a mark names, and all but `keep` of the others.
-
-    Cases that are kept are spread evenly over those of their function: every run has the same ones.
-
-    Raises:
-        pytest.UsageError: a mark names a case that its function does not have.
-    """
-    functions = collections.defaultdict(list)
-    for item in items:
-        if item.get_closest_marker("campaign") is not None:
-            functions[item.nodeid.partition("[")[0]].append(item)
-    left_out = []
-    for function, cases in functions.items():
-        mark = cases[0].get_closest_marker("campaign")
-        if unknown := set(mark.args).difference(*map(names_of, cases)):
-            raise pytest.UsageError(f"{function} has no case {sorted(unknown)}, which its mark `campaign` names")
-        others = [case for case in cases if names_of(case).isdisjoint(mark.args)]
-        keep = mark.kwargs.get("keep", len(others) if mark.args else 0)
-        kept = {others[index * len(others) // keep] for index in range(keep)} if others else set()
-        left_out += [case for case in cases if case not in kept]
-    return left_out
-
-
-def names_of(item: pytest.Item) -> set[str]:
-    """What a case is known by: its id and each of its parameters."""
-    case = getattr(item, "callspec", None)
-    return {case.id, *map(str, case.params.values())} if case else set()
 
 
 def cpu_seconds() -> float:

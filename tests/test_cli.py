@@ -354,6 +354,7 @@ def test_a_message_of_several_lines_becomes_one(folder: pathlib.Path, capsys: py
     assert "change it: hinge.phi = 0.1" in message
 
 
+@pytest.mark.slow
 def test_validate_finds_problems_and_exits_with_1(folder: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
     import zipfile
 
@@ -580,6 +581,7 @@ def test_what_the_demonstration_tells_of_a_compiler_is_no_markup(
     assert console.file.getvalue() == "The page shows a recorded run: memory.c: unused [-Werror] [/usr/bin/cc]\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["motion.csv", "motion.txt", "motion", "motion.mat"])
 def test_a_file_of_csv_is_csv_whatever_it_is_called(name: str, folder: pathlib.Path) -> None:
     assert cli.main(["simulate", "pendulum", "--stop", "0.1", "--csv", name]) == 0

@@ -6,7 +6,7 @@ import dataclasses
 from typing import Any
 
 import pytest
-from conftest import left_to_campaigns
+from left_out import left_to_campaigns
 
 
 @dataclasses.dataclass(eq=False)

@@ -74,6 +74,7 @@ def test_old_options_still_work(capsys: pytest.CaptureFixture[str]) -> None:
     assert "--step is called --interval now" in printed.err
 
 
+@pytest.mark.slow
 def test_results_as_matlab_files(tmp_path: pathlib.Path) -> None:
     file = tmp_path / "motion.mat"
     assert cli.main(["simulate", "double_pendulum", "--stop", "0.1", "-o", str(file)]) == 0

@@ -73,6 +73,7 @@ def test_a_correct_file_has_no_problems(tmp_path: pathlib.Path) -> None:
     assert read_description(tmp_path / "mass.fmu").modelName == "Mass"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("old", "new", "problem"),
     [
@@ -245,6 +246,7 @@ def test_a_binary_must_be_a_library_with_all_functions(tmp_path: pathlib.Path) -
     assert problem.endswith("does not export fmi2DoStep, which CoSimulation needs.")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(fmpy.platform != "linux64", reason="breaks a library for Linux")
 def test_a_library_that_does_not_load_is_a_problem_of_the_run(tmp_path: pathlib.Path) -> None:
     library = bytearray(host_library())

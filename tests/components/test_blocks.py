@@ -320,6 +320,7 @@ FUNCTIONS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_functions(name):
     result = run("s.y - f.u", s=blocks.Sine(amplitude=0.9, f=1), f=getattr(blocks, name)())
@@ -457,6 +458,7 @@ def test_routing():
 # -- limits ------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("strict", [False, True])
 def test_limits_and_dead_zones(strict):
     result = run(

@@ -105,6 +105,7 @@ def test_what_touches_is_seen_where_it_is(name: str) -> None:
     assert numbers("length") == pytest.approx(L)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("given", "sizes", "along"),
     [
@@ -408,6 +409,7 @@ def test_a_gripped_part_is_held_by_fixed_steps() -> None:
     assert np.abs(rows[2] - rows[1]).max() < 1e-12
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("margin", [0.0, 0.02])
 def test_a_linear_damper_lets_go_before_it_pulls(margin: float) -> None:
     """Impact of a mass on spring and damper: force and speed at its end are those of the free oscillator."""

@@ -232,6 +232,7 @@ def counted(name, *wires, stop=1.0, **parts):
     return np.asarray(result.time), result["count.y"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("block", "instants"),
     [
@@ -296,6 +297,7 @@ def test_triggered_add_resets():
     np.testing.assert_array_equal(result["a.y"], np.where(times < 0.549, 3 + 2 * triggers, 7 + 2 * (triggers - 5)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("module", [math_boolean, math_integer])
 @pytest.mark.parametrize("holds", [True, False])
 def test_multi_switch_keeps_the_last_choice(module, holds):

@@ -83,6 +83,7 @@ def test_an_internally_driven_rotor_keeps_the_angular_momentum(exact, virtual):
     assert np.ptp(result["rotor.w"]) > 2.0
 
 
+@pytest.mark.slow
 def test_literal_and_virtual_power_forms_agree_where_exact():
     literal, virtual = (simulate(Satellite(virtualPower=v), 2.0, tolerance=1e-12) for v in (False, True))
     for name in ("rotor.phi", "rotor.w", "rotor.a", "body.w_a[1]", "body.w_a[3]", "rotor.frame_a.t[2]"):

@@ -726,6 +726,7 @@ def test_an_ideal_transformer(magnetized):
     np.testing.assert_allclose(result["t.i1"], current / 4 + extra, atol=1e-7)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["ideal", "idealized", "with supply"])
 def test_an_inverting_amplifier_saturates(kind):
     """-R2/R1 times the input, between the supply voltages."""

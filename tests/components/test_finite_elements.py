@@ -465,6 +465,7 @@ def test_its_surface_is_drawn_as_it_bends(mesh: pathlib.Path) -> None:
     assert volume == pytest.approx(np.prod(LENGTHS), rel=1e-4)  # seen from outside, and closed
 
 
+@pytest.mark.slow
 def test_a_surface_with_many_points_is_drawn_with_fewer(tmp_path: pathlib.Path) -> None:
     body = of_mesh(str(box(tmp_path / "fine.msh", (24, 4, 4))), MATERIAL, 1.0)
     nodes = np.unique(body.surface)
@@ -507,6 +508,7 @@ def bending_stress(x: float) -> float:
     return -(a - x) * c / 2 / (b * c**3 / 12)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_stress_of_a_bent_bar_is_that_of_the_book(stressed: tuple[dict[str, Any], np.ndarray]) -> None:
     given, q = stressed

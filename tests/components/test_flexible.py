@@ -336,6 +336,7 @@ class Hinged(Assembly):
         self.connect(self.right.frame_b, self.wall.frame_b)
 
 
+@pytest.mark.slow
 def test_a_beam_in_a_loop_has_the_frequencies_of_a_hinged_one() -> None:
     found = linearize(Hinged()).eigenvalues.imag
     found = np.sort(found[found > 0])
@@ -430,6 +431,7 @@ def test_four_curved_segments_are_better_than_eight_straight_ones() -> None:
     assert (eight < four / 5).all()
 
 
+@pytest.mark.slow
 def test_a_straight_chain_of_segments_has_the_inertia_of_a_rod() -> None:
     class Turning(Assembly):
         def __init__(self) -> None:
@@ -575,6 +577,7 @@ def test_elements_of_frames_are_written_and_read(tmp_path: pathlib.Path) -> None
     assert 'a = "rail.frame[2]"' in (tmp_path / "again.toml").read_text()
 
 
+@pytest.mark.slow
 def test_a_beam_is_drawn_as_it_bends() -> None:
     """The middle of its last section stands three times as far aside as frame_b does."""
     q, rest = Start((0.02, 0, 0, 0), fixed=True), Start((0, 0, 0, 0), fixed=True)
@@ -711,6 +714,7 @@ def test_four_curved_segments_lengthen_in_rotation_as_the_book_says() -> None:
     assert reach - 1 == pytest.approx(1 / 3 / 2e3, rel=2e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_frames_along_segments_are_at_the_nearest_end() -> None:
     found = mbfmu.simulate(Clamped(FiniteSegmentBeam(**UNIT, n=3, positions=[0.1, 0.3, 0.6, 1.0])), stop_time=1e-9)

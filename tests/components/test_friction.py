@@ -307,6 +307,7 @@ def test_a_table_that_is_no_characteristic_is_named(table):
         System.of(Shaft(friction, signal=Wave(omega=1.0)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", [1.0, -1.0])
 def test_a_table_that_falls_below_zero_is_refused_where_it_does(way):
     """It ends at 5 rad/s with 0.2 N.m, falls by 0.2 in each, and would drive beyond 6 rad/s."""

@@ -154,6 +154,7 @@ def _akima_surface(x, y, z, u, v):
     return sum(a @ point(i, j) @ b for i, a in hermite(x, u).items() for j, b in hermite(y, v).items())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("extrapolation", ["LastTwoPoints", "HoldLastPoint", "Periodic"])
 def test_a_smooth_surface_is_akimas(extrapolation):
     x, y = np.array([0, 1, 2.5, 3, 5]), np.array([0, 0.7, 1, 3, 4, 4.5])

@@ -265,6 +265,7 @@ def rocker_angle(phi: np.ndarray, crank: float, rod: float, rocker: float, groun
     return np.arctan2(y, x) + branch * np.arccos((rocker**2 + d**2 - rod**2) / (2 * rocker * d))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("guess", "branch"), [(0.0, -1), (180.0, 1)])
 def test_planar_four_bar_on_both_branches(guess, branch):
     """phi_guess chooses between the two places where the circles of rod and rocker meet."""
@@ -592,6 +593,7 @@ def test_planar_loop_constraint_replaces_a_revolute():
     np.testing.assert_allclose(one["right.phi"], one["left.phi"], atol=1e-9)
 
 
+@pytest.mark.slow
 def test_planar_loop_constraint_refuses_a_spatial_loop():
     with pytest.raises((SimulationError, InitializationError), match=r"last.*planar loop"):
         simulate(Parallelogram(RevolutePlanarLoopConstraint(), second_axis=(0, 0.2, 1)), 0.5)

@@ -124,6 +124,7 @@ def test_a_load_at_an_interface_bends_it_as_the_matrices_say(given: dict[str, An
     assert found["bar.frame[1].r_0[3]"][-1] == pytest.approx(exact, rel=1e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -260,6 +261,7 @@ def test_modes_above_a_frequency_are_left_out(given: dict[str, Any]) -> None:
     assert ModalBody(**alone, f_max=between).checks()["frequencies"] == pytest.approx(frequencies[:3], rel=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_displacements_at_several_nodes_are_told_in_their_order(given: dict[str, Any]) -> None:
     count = ModalBody(**given, nModes=2).flexibility().count

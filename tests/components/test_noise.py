@@ -97,6 +97,7 @@ def test_samples_are_quantiles_of_the_generator(block, law):
     assert scipy.stats.kstest(found, law.cdf).pvalue > 0.01
 
 
+@pytest.mark.slow
 def test_seeds_tell_instances_and_runs_apart():
     settings = {"samplePeriod": 1e-3, "y_min": 0.0, "y_max": 1.0}
     alone = samples(blocks.UniformNoise(**settings))

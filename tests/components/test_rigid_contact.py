@@ -80,6 +80,7 @@ class Rail(Assembly):
             self.connect(self.world.frame_b, self.end.frame_a)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("e", [0.0, 0.6, 1.0])
 def test_two_balls_part_as_newton_says(e: float) -> None:
     m, v = (1.0, 3.0), (2.0, -1.0)

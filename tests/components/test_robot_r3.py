@@ -94,14 +94,19 @@ def gravity_torques(angles: np.ndarray) -> np.ndarray:
     )
 
 
+#: Of the fixture, which whatever test comes first sets up.
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:.*no distribution of mass"),
+    pytest.mark.filterwarnings("ignore::mbfmu.errors.InitialConditionsWarning"),
+]
+
+
 @pytest.fixture(scope="module")
 def motion():
     return simulate(Robot(), 2.0, interval=0.02, tolerance=1e-6)
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore:.*no distribution of mass")
-@pytest.mark.filterwarnings("ignore::mbfmu.errors.InitialConditionsWarning")
 def test_the_robot_starts_at_rest_held_by_its_motors(motion) -> None:
     """The motors carry all of it, none the friction of the bearings, which could: that starts without force."""
     np.testing.assert_allclose(np.rad2deg([motion[f"mechanics.q[{i}]"][0] for i in range(1, 7)]), START, atol=1e-9)
@@ -113,6 +118,7 @@ def test_the_robot_starts_at_rest_held_by_its_motors(motion) -> None:
         assert abs(k * motion[f"axis{i}.motor.La.i"][0] * ratio) == pytest.approx(abs(held[i - 1]), rel=1e-3)
 
 
+@pytest.mark.slow
 def test_the_robot_reaches_its_end_position(motion) -> None:
     """Within the tenths of a degree that its elastic gears and friction leave; the buses say when it is there."""
     end = np.rad2deg([motion[f"mechanics.q[{i}]"][-1] for i in range(1, 7)])

@@ -296,6 +296,7 @@ def backlash_torque(twist: float, speed: float, c: float, d: float, b: float) ->
     return 0.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("b", [0.1, 0.0])
 def test_backlash(b):
     c, d, J = 400.0, 6.0, 0.5

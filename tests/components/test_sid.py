@@ -396,6 +396,7 @@ def test_what_a_file_has_itself_is_not_asked_for(
     assert re.search(message, capsys.readouterr().err)
 
 
+@pytest.mark.slow
 def test_the_command_checks_a_body_and_writes_its_file(
     matrices: dict[str, Any], tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -484,6 +485,7 @@ def test_each_shape_may_have_a_damping_ratio_of_its_own(file: pathlib.Path) -> N
         linearize(Bar([0.1, 0.2]))
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_stress_at_rest_and_damping_of_a_file_act_on_the_shapes(tmp_path: pathlib.Path) -> None:
     """ksigma of order zero is a load, of order one stiffness; De is damping, beside Ke."""

@@ -531,6 +531,7 @@ def test_a_car_that_turns_left_and_brakes() -> None:
     assert braking["car.brake_rl.brake.tau"][-1] / braking["car.brake_fl.brake.tau"][-1] == pytest.approx(0.4)
 
 
+@pytest.mark.slow
 def test_a_crg_road_with_a_curved_line(tmp_path: pathlib.Path) -> None:
     road = vehicle.CRGRoad(fileName=curve(tmp_path / "curve.crg"))
     u, v = (grid.ravel() for grid in np.meshgrid(np.linspace(1, 108, 61), np.linspace(-1.9, 1.9, 5)))

@@ -48,6 +48,7 @@ class Wheel(Assembly):
         )
 
 
+@pytest.mark.slow
 def test_upright_wheel_rolls_straight_through_many_turns():
     """x = R angle; the angle counts turns past the singular value of Cardan angles."""
     result = simulate(Wheel(x=0.2, der_angles=(0, 7.0, 0)), 3.0, tolerance=1e-9, interval=0.05)
@@ -68,6 +69,7 @@ def steady_circle(lean: float, radius: float) -> float:
     )
 
 
+@pytest.mark.slow
 def test_disk_on_its_steady_circle():
     lean, radius = 0.25, 1.1
     turn = steady_circle(lean, radius)

@@ -228,6 +228,7 @@ def test_fmus_that_take_no_lines_are_named(fmus: dict[str, pathlib.Path]) -> Non
         cosimulate(structure, step=0.01, inputs="secant")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["jacobi", "gauss-seidel"])
 def test_fmus_that_take_no_lines_hold_means_with_the_best_inputs(scheme: str, fmus: dict[str, pathlib.Path]) -> None:
     """The other one takes lines: of the second order, both together."""

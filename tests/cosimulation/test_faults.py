@@ -73,6 +73,7 @@ def exact(time: np.ndarray) -> np.ndarray:
 START = {"two.x": 0.0}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["back", "onward"])
 def test_fmus_that_hold_inputs_keep_a_tolerance(kind: str, fmus: dict[str, pathlib.Path]) -> None:
     result = cosimulate(ring(fmus[kind]), stop_time=1.0, tolerance=1e-5, start_values=START, outputs=["one.x"])

@@ -123,6 +123,7 @@ def written(fmus: pathlib.Path, file: pathlib.Path, **changes: str) -> pathlib.P
     return file
 
 
+@pytest.mark.slow
 def test_nested_systems_run_as_one(fmus: pathlib.Path, tmp_path: pathlib.Path) -> None:
     """u = t: the amplifier gives 4 t, the system 0.5 * 4 t + 1, the bus three times that, the store twice its sum."""
     with open_package(written(fmus, tmp_path / "nested.ssp")) as package:

@@ -101,6 +101,7 @@ def test_steps_follow_a_tolerance(ratio: float, fmus: dict[str, pathlib.Path]) -
     assert errors[1] < errors[0] / 20
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fmi", [2, 3])
 def test_torques_that_begin_are_met(fmi: int, fmus: dict[str, pathlib.Path]) -> None:
     files = {"pushed": fmus[f"pushed {fmi}"], "middle": fmus[f"middle {fmi}"]}

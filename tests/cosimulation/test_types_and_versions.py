@@ -323,6 +323,7 @@ def test_types_shapes_and_units_that_do_not_fit_are_refused(
 ELEMENTS = [(f"mass.r[{i}]", f"spring.r[{i}]") for i in (2, 1, 3)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("mass", "spring", "r"),
     [(2, 2, [("mass.r", "spring.r")]), (3, 3, [("mass.r", "spring.r")]), (2, 3, [("mass.r", "spring.r")]),

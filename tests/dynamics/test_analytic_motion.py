@@ -130,6 +130,7 @@ def test_undamped_double_pendulum_keeps_its_energy() -> None:
     assert np.ptp(result["energy.total"]) < 1e-8 * np.ptp(result["energy.kinetic"])
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::mbfmu.errors.InitialConditionsWarning")
 @pytest.mark.parametrize("use_quaternions", [True, False])
 def test_torque_free_asymmetric_top(use_quaternions: bool) -> None:

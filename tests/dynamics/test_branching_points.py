@@ -265,6 +265,7 @@ def test_speeds_that_no_branch_has_are_refused(tmp_path: pathlib.Path) -> None:
     assert any("singular position, in which branches" in message for message in messages)
 
 
+@pytest.mark.slow
 def test_two_flat_loops_start_together() -> None:
     """Each branches on its own: both are found."""
 

@@ -184,6 +184,7 @@ def test_the_start_and_events_are_solved_by_the_fmu(clamp, tmp_path):
     np.testing.assert_allclose(importer.values(0.0, solved)[n:], 0, atol=1e-12)
 
 
+@pytest.mark.slow
 def test_without_the_parameter_it_is_an_fmu_as_any_other(clamp, tmp_path):
     assert validate(clamp) == []
     importer = Importer(clamp, tmp_path, dae=False)

@@ -96,6 +96,7 @@ def test_a_driven_crank_moves_the_loop(source) -> None:
     assert np.ptp(result["drive.flange.phi"]) > 0.5
 
 
+@pytest.mark.slow
 def test_dropped_rows_may_depend_on_inputs() -> None:
     system = System.of(FromOutside())
     function = system.equations.functions["redundant"]

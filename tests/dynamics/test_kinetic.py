@@ -97,6 +97,7 @@ def test_it_grows_as_said_and_with_more_inertia_it_does_not() -> None:
         np.testing.assert_allclose(result["hinge.phi"], exact, rtol=1e-6, atol=1e-9)
 
 
+@pytest.mark.slow
 def test_what_does_not_grow_is_left_alone() -> None:
     """A carrier that nothing holds, the reaction of virtual power, which takes nothing from it, and the library's bevel
     gear, whose housing has less than its rotors."""

@@ -51,6 +51,7 @@ def test_what_moves_no_mass_is_named(what: str) -> None:
     assert words in str(caught.value)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*moves no mass")
 def test_masses_that_are_given_later_are_waited_for() -> None:
     """A chain long enough for the recursion, whose last mass is 0 by default: refused by name, and fine with one."""
@@ -63,6 +64,7 @@ def test_masses_that_are_given_later_are_waited_for() -> None:
     assert mbfmu.simulate(system, 0.01, start_values={"p17.m": 1.0})["p15.w"][-1] != 0.0
 
 
+@pytest.mark.slow
 def test_light_links_between_heavy_ones_are_no_fault() -> None:
     turns = [(0, 0, 1), (0, 1, 0), (1, 0, 0.5), (0, 0, 1), (0, 1, 0), (1, 0, 1)]
     masses = [1e3, 1e-5, 1e4, 1e-6, 1e-6, 1e5]

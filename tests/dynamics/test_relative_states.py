@@ -204,6 +204,7 @@ def test_a_motion_from_outside_leaves_states_absolute() -> None:
     assert states_of(Turned()) == {"J.phi"}
 
 
+@pytest.mark.slow
 def test_a_flange_without_mass_between_two_springs() -> None:
     """Its balance is a constraint on speeds, which stay absolute; the halves together have half of all of one."""
 

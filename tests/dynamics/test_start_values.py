@@ -147,6 +147,7 @@ def test_a_pole_of_angles_is_named_beside_the_start_values_that_it_contradicts()
         mbfmu.simulate(Pole(), 0.1)
 
 
+@pytest.mark.slow
 def test_what_rounding_leaves_of_a_derivative_moves_nothing() -> None:
     """A rod holds an arm on a free carrier. The carrier's speed has no effect on the rod's length, but for rounding, so
     that it cannot make up for the arm's speed; and no other start value is blamed."""
@@ -278,6 +279,7 @@ def test_a_loop_that_cannot_close_is_named() -> None:
     assert re.search(blamed, str(caught.value))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("length", [0.1, 0.3])
 def test_bars_too_short_for_their_loop_are_no_matter_of_start_values(length: float) -> None:
     """Three bars between hinges that are 1 m apart: at no angle of the first one the others reach."""
@@ -465,6 +467,7 @@ def choices_said(system: mbfmu.System) -> list[str]:
     return [str(w.message) for w in caught if w.category is InitialConditionsWarning]
 
 
+@pytest.mark.slow
 def test_choices_are_said_once_a_model_and_zeros_as_zero() -> None:
     first, second = (mbfmu.System.of(Open()) for _ in range(2))
     for system in (first, second):

@@ -130,6 +130,7 @@ def test_the_loop_stays_closed() -> None:
     assert np.ptp(result["j1.phi"]) > 1
 
 
+@pytest.mark.slow
 def test_a_flat_parallelogram_keeps_its_freedom() -> None:
     """Its Jacobian loses rank at the start, so the rows to keep are those of the positions around it."""
     system = mbfmu.System.of(FourBar(flat=True))
@@ -140,6 +141,7 @@ def test_a_flat_parallelogram_keeps_its_freedom() -> None:
     assert told not in mbfmu.System.of(FourBar()).structure
 
 
+@pytest.mark.slow
 def test_joints_with_states_of_their_own_are_cut_last() -> None:
     assembly = FourBar()
     for name in ("j2", "j3"):

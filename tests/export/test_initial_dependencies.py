@@ -5,6 +5,7 @@ from typing import Any
 
 import casadi as ca
 import numpy as np
+import pytest
 
 from mbfmu.components import BodyShape, Revolute, World
 from mbfmu.dynamics.system import System
@@ -87,6 +88,7 @@ def test_free_parameters_may_depend_on_everything(system: Any) -> None:
     assert "omega" not in names(system, dataclasses.replace(system.equations, free=(1,)))
 
 
+@pytest.mark.slow
 def test_accelerations_of_long_chains_have_knowns_too() -> None:
     """The recursion gives them without a matrix: they depend on every mass and length, and on what is fixed."""
 

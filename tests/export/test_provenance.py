@@ -80,6 +80,7 @@ def test_other_parameters_have_another_checksum(tmp_path):
     assert sums[0] == sums[2] != sums[1]
 
 
+@pytest.mark.slow
 def test_whoever_has_an_fmu_can_check_its_parameters(tmp_path, schema, monkeypatch):
     """By the rule of the documentation; the date is that of the build where one is asked for."""
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
@@ -98,6 +99,7 @@ def test_whoever_has_an_fmu_can_check_its_parameters(tmp_path, schema, monkeypat
     assert etree.fromstring(data).get("generationDateAndTime") == "2023-11-14T22:13:20Z"
 
 
+@pytest.mark.slow
 def test_a_package_says_what_is_in_it(tmp_path, schema):
     fmu = build(assemblies()["pendulum"](), tmp_path, equations="interpreted")
     path, _ = build_ssp({"one": fmu}, tmp_path / "system.ssp", connect=())

@@ -113,6 +113,7 @@ def test_the_name_of_a_model_is_no_path(pendulum, tmp_path, monkeypatch):
     assert [entry.name for entry in tmp_path.rglob("evil*")] == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["../../evil", "/tmp/evil", "a/b", "..", "a\\b", "", ".hidden", "x" * 300, "a\nb"])
 def test_the_name_of_a_system_leads_nowhere(pendulum, tmp_path, monkeypatch, capsys, name):
     inner = tmp_path / "one" / "two"
@@ -168,6 +169,7 @@ def test_scenes_without_end_are_refused(pendulum, tmp_path, text, words):
         read_subject(Foreign(path))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "mesh", ["/etc/passwd", "../../secret.stl", "file:///etc/x.stl", "meshes/../../x.stl", "meshes/.."]
 )
@@ -180,6 +182,7 @@ def test_a_scene_names_meshes_of_its_own(pendulum, tmp_path, mesh):
         read_subject(Foreign(path))
 
 
+@pytest.mark.slow
 def test_a_check_leaves_nothing_behind(pendulum, tmp_path, monkeypatch):
     (tmp_path / "temporary").mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))

@@ -120,6 +120,7 @@ def test_a_compiler_that_makes_nothing(monkeypatch: pytest.MonkeyPatch, refused:
     refused(["build", "pendulum"], ["'/bin/true' made no library", "install a C compiler"])
 
 
+@pytest.mark.slow
 def test_words_find_classes(capsys: pytest.CaptureFixture[str]) -> None:
     for words, first in {
         "gear": "Gear",

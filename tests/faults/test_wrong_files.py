@@ -119,6 +119,7 @@ def fmu(folder: pathlib.Path, **entries: bytes) -> None:
             archive.writestr(name, content)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["info", "validate"])
 def test_files_that_are_no_fmus(command: str, folder: pathlib.Path, refused: Refused) -> None:
     file = folder / "x.fmu"

@@ -783,6 +783,7 @@ def _loaded(body: Body, **hinge: object) -> System:
     return System.of(assembly)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", DECLARED)
 def test_what_a_declaration_cannot_say(name: str) -> None:
     made, words = DECLARED[name]

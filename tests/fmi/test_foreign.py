@@ -265,6 +265,7 @@ def test_a_run_that_the_fmu_ends_keeps_its_results(fillings, kind, fmi, tmp_path
         assert "the tank is full" in printed.err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fmi", [2, 3])
 def test_a_run_that_fails_is_none_that_ends(tmp_path, capsys, fmi):
     path = mbfmu.build(Bursting(), tmp_path / "bursting.fmu", fmi=fmi, equations="interpreted")

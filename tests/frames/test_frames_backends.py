@@ -263,6 +263,7 @@ SPECIAL = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("T", SPECIAL.values(), ids=SPECIAL)
 @pytest.mark.parametrize(
     "function",

@@ -53,6 +53,7 @@ def test_convert_writes_a_model_to_go_on_with(
     assert np.array_equal(runs[0]["elbow.phi"], runs[1]["elbow.phi"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

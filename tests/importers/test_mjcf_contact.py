@@ -281,6 +281,7 @@ def test_a_sphere_hits_what_flies_as_in_mujoco(type: str, size: str, most: float
     assert expected[-1, 7] > 0.6
 
 
+@pytest.mark.slow
 def test_a_sphere_slides_and_rolls_as_in_mujoco(tmp_path: pathlib.Path) -> None:
     """Weight stands deeper here, by 4 mm; what slides and rolls goes as far."""
     more = f'friction="0.3 0.005 0.0001" {HARD}'

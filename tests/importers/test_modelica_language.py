@@ -53,6 +53,7 @@ def parameters(read: Read, declarations: str, **classes: str) -> Callable[[str],
     return value
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("expression", "value"),
     [

@@ -313,6 +313,7 @@ def test_inputs_are_delayed(fmu, options):
     np.testing.assert_allclose(x, [lag(time) for time in slave_times], atol=1e-9)
 
 
+@pytest.mark.slow
 def test_short_steps_fill_no_memory():
     """Ten thousand communication steps within a delay, while an input ramps: pieces of history are joined."""
     result = simulate(Driven(), 2.0, interval=3.7e-5, inputs={"u": ([0.0, 2.0], [0.0, 2.0])}, tolerance=1e-8)

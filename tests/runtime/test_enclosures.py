@@ -92,6 +92,7 @@ def test_bounds_hold(law: str) -> None:
     assert definite > 30, "bounds that are always far off would hold, too"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("t", "x", "u"), [(0.7, (0.3, -0.4), 0.6), (0.2, (-0.6, 0.7), 1.4), (1.6, (1.2, 0.1), -0.3)])
 def test_bounds_of_an_instant_are_the_value(t: float, x: tuple[float, float], u: float) -> None:
     """There is nothing between the two."""

@@ -57,6 +57,7 @@ def test_every_step_takes_six_evaluations(name, step, count, events):
     assert calls == [6] * count
 
 
+@pytest.mark.slow
 def test_projecting_takes_few_iterations_through_dead_centres():
     calls, _ = Counted("engine_1b", 1e-3, "constraints").calls_of_steps(1e-3, 400)
     assert set(calls) == {6}

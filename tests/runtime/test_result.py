@@ -126,5 +126,6 @@ def test_a_legend_hides_no_curve(result):
         assert axis.get_legend().get_window_extent().x0 > axis.get_window_extent().x1
 
 
+@pytest.mark.slow
 def test_notebooks_show_a_plot(result) -> None:
     assert result.plot()._repr_png_().startswith(b"\x89PNG")

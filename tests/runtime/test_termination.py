@@ -164,6 +164,7 @@ def test_a_step_that_fails_is_no_end_that_the_model_wants(options, fmi, status, 
             assert not fmu.getBooleanStatus(fmi2Terminated)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fmi", [2, 3])
 def test_importers_take_no_part_of_a_failed_run_for_all(fmi, tmp_path):
     path = build(Bursting(), tmp_path, fmi=fmi, equations="interpreted")

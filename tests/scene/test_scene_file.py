@@ -50,6 +50,7 @@ def test_what_a_scene_takes_is_kept_in_large_models(monkeypatch: pytest.MonkeyPa
     assert len(shown.scene.shapes) == len(system.scene.shapes)
 
 
+@pytest.mark.slow
 def test_shapes_whose_variables_are_not_wanted_are_left_out_and_named(tmp_path: pathlib.Path) -> None:
     said: list[str] = []
     file = mbfmu.build(
@@ -64,6 +65,7 @@ def test_shapes_whose_variables_are_not_wanted_are_left_out_and_named(tmp_path: 
     assert b"boxBody2.shape" not in glb
 
 
+@pytest.mark.slow
 def test_fmus_without_what_is_needed_are_refused(tmp_path: pathlib.Path) -> None:
     file = mbfmu.build(mbfmu.load("pendulum"), tmp_path / "pendulum.fmu", equations="interpreted")
 
@@ -86,6 +88,7 @@ def test_fmus_without_what_is_needed_are_refused(tmp_path: pathlib.Path) -> None
     assert not (tmp_path / "motion.html").exists()
 
 
+@pytest.mark.slow
 def test_the_command_takes_fmus(capsys: pytest.CaptureFixture[str], tmp_path: pathlib.Path) -> None:
     file = mbfmu.build(mbfmu.load("pendulum"), tmp_path / "pendulum.fmu", equations="interpreted")
     glb = tmp_path / "motion.glb"

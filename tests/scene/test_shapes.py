@@ -408,6 +408,7 @@ def test_every_class_with_animation_parameters_draws() -> None:
     assert silent == BY_PARTS
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::mbfmu.errors.InitialConditionsWarning")
 def test_sizes_follow_from_parameters() -> None:
     body = values_of(scene_of("Parts.Body", sphereDiameter=0.12))

@@ -166,6 +166,7 @@ def test_what_is_no_surface_is_refused(given: Any, coloured: bool, message: str)
         System.of(Bad(), scene=True)
 
 
+@pytest.mark.slow
 def test_openmodelica_reads_surfaces_and_vectors_of_the_fmu(tmp_path: pathlib.Path) -> None:
     import fmpy
 

@@ -82,6 +82,7 @@ def filling(fmi, tmp_path_factory):
     return build(Filling(), tmp_path_factory.mktemp("fmu"), fmi=fmi, equations="interpreted")
 
 
+@pytest.mark.slow
 def test_the_command_keeps_what_came_before_the_end_and_says_why_it_ended(filling, tmp_path, capsys):
     assert (
         cli.main(["simulate", str(filling), "--stop", "4.8", "--interval", "0.4", "--csv", str(tmp_path / "level.csv")])
@@ -148,6 +149,7 @@ def test_an_end_behind_the_last_point_is_none(fmi, filling, tmp_path):
     assert (result.time[-1], result.ended) == (1.25, None)
 
 
+@pytest.mark.slow
 def test_texts_are_left_out_and_refused_where_they_are_asked_for(fmi, tmp_path, capsys):
     def with_text(text):
         """A constant becomes an output: no class of ours has an output of this type."""

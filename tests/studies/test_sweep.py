@@ -249,6 +249,7 @@ def test_simulate_many(pendulum):
     assert isinstance(last, SimulationError)
 
 
+@pytest.mark.slow
 def test_fmus_of_other_tools_run_in_sweeps(pendulum, tmp_path):
     file = mbfmu.build(DoublePendulum(), tmp_path / "pendulum.fmu", equations="interpreted")
     values, kept = {"damper.d": [0.1, 0.5]}, ["revolute1.phi:final"]
