@@ -10,6 +10,8 @@ import pytest
 
 from distribution import sbom
 
+pytestmark = pytest.mark.slow  # what its tests share takes seconds
+
 #: What cyclonedx-py writes, of an environment with two packages.
 BILL = {
     "bomFormat": "CycloneDX",
@@ -27,7 +29,6 @@ BILL = {
 }
 
 
-@pytest.mark.slow
 def test_the_bill_names_what_is_needed_and_what_is_bundled(tmp_path: pathlib.Path, monkeypatch) -> None:
     monkeypatch.chdir(pathlib.Path(sbom.__file__).resolve().parents[1])
     wheel = tmp_path / "mbfmu.whl"

@@ -28,6 +28,8 @@ import random_calls
 import wasm_units
 from restarting_importer import Fmpy, Importer
 
+pytestmark = pytest.mark.slow  # what its tests share takes seconds
+
 #: Events; quaternions; a loop; a massless point; a flange as interface; branches of motion that cross; chaos.
 SAMPLE = (
     "engine_1b", "heavy_top", "four_bar", "three_springs", "powertrain", "planar_loop_release", "bevel_gear"
@@ -44,7 +46,6 @@ def cases(tmp_path_factory: pytest.TempPathFactory) -> dict[str, gallery.Case]:
     return {name: gallery.Case(source, tmp_path_factory.mktemp(name)) for name, source in names.items()}
 
 
-@pytest.mark.slow
 @pytest.mark.campaign("engine_1b-2", "bevel_gear-2", "bevel_gear-3", keep=6)
 @pytest.mark.parametrize("fmi", [2, 3])
 @pytest.mark.parametrize("name", [*SAMPLE, *ITERATED])
@@ -65,7 +66,6 @@ def test_importers_that_restart_only_when_told_get_the_motion_of_co_simulation(c
 PACKAGES = {"FMPy": 1e-8, "libcosim, by libcosimpy": 1e-8, "ecos, by ecospy": 1e-8}
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("host", PACKAGES)
 @pytest.mark.parametrize("name", ["engine_1b", "heavy_top", *ITERATED])
 def test_hosts_that_are_packages_run_our_fmus_in_co_simulation(cases, name, host):
@@ -78,7 +78,6 @@ def test_hosts_that_are_packages_run_our_fmus_in_co_simulation(cases, name, host
             assert given.get("difference", 1.0) < PACKAGES[host] or "arrays" in given.get("unavailable", ""), given
 
 
-@pytest.mark.slow
 @pytest.mark.campaign
 def test_compatibility_information_is_what_the_standards_site_asks_for(tmp_path):
     """Of one model: FMU, results by the site's rules for CSV, options; a page with the table of hosts; an entry."""
@@ -118,7 +117,6 @@ def node() -> Iterator[pathlib.Path]:
         yield place
 
 
-@pytest.mark.slow
 @pytest.mark.campaign
 @pytest.mark.parametrize("interface", wasm_units.KINDS)
 def test_components_run_alike_in_two_engines(with_components, node, interface):
@@ -176,7 +174,6 @@ def test_tables_name_what_is_missing_and_what_failed(tmp_path, capsys):
     assert "| `pendulum` | 1e-10 | 3e-09 / fails |" in printed
 
 
-@pytest.mark.slow
 @pytest.mark.campaign
 @pytest.mark.skipif(find_compiler() is None, reason="no C compiler")
 @pytest.mark.parametrize("name", ["powertrain", "engine_1b"])

@@ -18,6 +18,8 @@ from mbfmu.errors import MbfmuError
 from mbfmu.scene import bundle
 from mbfmu.scene.packing import bytes_of
 
+pytestmark = pytest.mark.slow  # what its tests share takes seconds
+
 
 @pytest.fixture(scope="module")
 def runs() -> dict[str, mbfmu.Result]:
@@ -45,7 +47,6 @@ def model_of(page: str) -> dict[str, Any]:
     return model
 
 
-@pytest.mark.slow
 def test_each_moves_as_its_run_does(browser: Any, runs: dict[str, mbfmu.Result]) -> None:
     for instant in (0.5, 1.0, 1.6):
         found = browser.execute_script(
@@ -148,7 +149,6 @@ def test_a_run_can_be_hidden(browser: Any) -> None:
     assert seen == [[1], [0, 1]]
 
 
-@pytest.mark.slow
 def test_several_models_and_names(tmp_path: pathlib.Path) -> None:
     """Variables that one alone has are plotted of it alone."""
     model = model_of(mbfmu.animate(["pendulum", "double_pendulum", "pendulum"], stop_time=0.1).text)
@@ -158,7 +158,6 @@ def test_several_models_and_names(tmp_path: pathlib.Path) -> None:
     assert [run["columns"][place] is None for run in model["runs"]] == [False, True, False]
 
 
-@pytest.mark.slow
 def test_the_command_gives_values_to_one_of_several(tmp_path: pathlib.Path) -> None:
     names = {"soft": "a", "stiff": "b"}
     given = ["damper.d=1", "stiff.damper.d=2", "soft.body.m=3", "stiffness=4"]
@@ -196,7 +195,6 @@ def test_what_cannot_be_compared(
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.slow
 def test_what_python_refuses(runs: dict[str, mbfmu.Result], tmp_path: pathlib.Path) -> None:
     page = tmp_path / "a.html"
     with pytest.raises(MbfmuError, match="a result is shown as it was simulated; leave stop_time out"):
