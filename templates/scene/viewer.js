@@ -21,7 +21,7 @@ const byId = (id) => document.getElementById(id);
 const sizeOf = (box) => box.getSize(new Vector3()).length();
 const unionOf = (boxes) => boxes.reduce((whole, box) => whole.union(box), new Box3());
 // A box that holds a mesh where it is: of what bends the corners as they are, as three.js takes all displacements for 1.
-const hold = (box, mesh, precise = false) => box.expandByObject(mesh, precise || mesh.morphTargetInfluences !== undefined);
+const hold = (box, mesh, precise = false) => box.expandByObject(mesh, precise || mesh.userData.type === "deformed");
 // Has a part of an arrow no length? An arrow that shows 0 would be two discs.
 const isFlat = (part) => {
   if (part.matrixAutoUpdate) part.updateMatrix();
@@ -559,8 +559,9 @@ class Viewer {
   middleOf(path, run = this.meshesOf(path)[0]?.userData.run ?? 0) {
     const middle = new Vector3(), meshes = this.meshesOf(path, run);
     for (const { geometry, matrixWorld } of meshes) {
-      const box = new Box3().setFromBufferAttribute(geometry.getAttribute("position")); // of what bends without displacements
-      middle.add(box.getCenter(new Vector3()).applyMatrix4(matrixWorld));
+      // of what bends without displacements
+      geometry.userData.middle ??= new Box3().setFromBufferAttribute(geometry.getAttribute("position")).getCenter(new Vector3());
+      middle.add(geometry.userData.middle.clone().applyMatrix4(matrixWorld));
     }
     return middle.divideScalar(meshes.length || 1);
   }
