@@ -57,10 +57,9 @@ def tangents(equations: Equations, exposed: Sequence[int]) -> dict[str, ca.Funct
         seeds = {key: symbol.sym(f"d{key}", sizes[key]) for key in moving}
         expression = make(functions[of], *at.values())
         there = [key for key in moving if sizes[key]]  # CasADi 3.6 gives no column for directions of size 0
-        total = sum((ca.jtimes(expression, at[key], seeds[key]) for key in there), symbol.zeros(expression.shape))
-        return ca.Function(
-            name, [*at.values(), *seeds.values()], [ca.densify(ca.cse(total) if total.numel() else total)]
-        )
+        # All directions in one go leave less than a hundredth to `cse`, which took six times as long as all the rest.
+        [[total]] = ca.forward([expression], [at[key] for key in there], [[seeds[key] for key in there]])
+        return ca.Function(name, [*at.values(), *seeds.values()], [ca.densify(total)])
 
     def motion(function: ca.Function, *point: Any) -> Any:
         A, b = function(*point[:5])
