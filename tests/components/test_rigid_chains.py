@@ -125,6 +125,22 @@ def test_loose_tolerances_take_no_more_events(seed: int) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(("seed", "parameter", "most", "tolerance"), [(2, "e", 1, 1e-6), (10, "mu_s", 1, 1e-8)])
+def test_sweeps_in_lanes_are_single_runs(seed: int, parameter: str, most: float, tolerance: float) -> None:
+    """Links that are struck and slide, and one in space that sticks: value by value, to the bit, by both methods."""
+    chain = Chain(seed)
+    system, setting = System.of(chain), next(f"{n}.{parameter}" for n, law in chain.laws.items() if law["mu_k"] > 0)
+    names = [v.name for v in system.variables if v.store in ("x", "w", "y")]
+    values, options = most * np.linspace(0.45, 1.0, 9), {"tolerance": tolerance, "interval": 0.02}
+    found = mbfmu.sweep(system, {setting: values}, [f"{name}:trajectory" for name in names], 1.0, threads=1, **options)
+    together = np.stack([found[f"{name}:trajectory"] for name in names], axis=-1)
+    assert np.ptp(together[:, -1], axis=0).max() > 1
+    for run in (0, 4, 8):
+        alone = simulate(system, 1.0, start_values={setting: values[run]}, **options)
+        np.testing.assert_array_equal(together[run], np.column_stack([alone[name] for name in names]))
+
+
+@pytest.mark.slow
 def test_fmus_of_both_versions_and_targets_have_friction_alike(tmp_path: pathlib.Path) -> None:
     """A link that falls, strikes, sticks and slides: co-simulation to the bit, model exchange nearly."""
     seed = 3

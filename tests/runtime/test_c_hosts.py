@@ -12,13 +12,9 @@ import pytest
 from hand_made_models import called_spring, everything, iterated, oscillator, pendulum_beside_a_place, stiff_drive
 from hosts import FMUS, model_and_variables
 from sanitized import BUDGET, SANITIZERS, NoSanitizer, Sources
+from thrown_ball import thrown_ball
 
-from mbfmu.components import World
-from mbfmu.components.contact import Plane, RigidContact, Sphere
-from mbfmu.components.joints import Planar
-from mbfmu.components.parts import Body
-from mbfmu.dynamics.system import System
-from mbfmu.modeling import Assembly, Start
+from mbfmu.components.contact import RigidContact
 from mbfmu.runtime import build
 from mbfmu.runtime.cache import cached
 from mbfmu.runtime.compilers import find_compiler
@@ -104,18 +100,9 @@ def test_random_calls_of_a_mechanism_have_no_undefined_behaviour(tmp_path, kind,
 
 
 @functools.cache
-def thrown_ball():
+def rubbing_ball():
     """A ball that meets the ground, and rubs on it."""
-    model = Assembly()
-    model.world, model.ground, model.ball = World(n=(0, 0, -1)), Plane(), Sphere(radius=0.1)
-    model.slide = Planar(n=(0, 1, 0), n_x=(1, 0, 0), s_y=Start(-0.1001, fixed=True), v_x=Start(1.0, fixed=True))
-    model.body = Body(m=1.0, r_CM=(0, 0, 0), I_11=0.004, I_22=0.004, I_33=0.004)
-    model.connect(model.world.frame_b, model.ground.frame_a)
-    model.connect(model.world.frame_b, model.slide.frame_a)
-    model.connect(model.slide.frame_b, model.body.frame_a)
-    model.connect(model.body.frame_a, model.ball.frame_a)
-    model.contact = RigidContact(geometry_a="ball", geometry_b="ground", e=0.5, mu_k=0.3)
-    system = System.of(model)
+    system = thrown_ball(RigidContact(geometry_a="ball", geometry_b="ground", e=0.5, mu_k=0.3))
     return system.equations, system.variables
 
 
@@ -130,8 +117,8 @@ def thrown_ball():
         (pendulum_beside_a_place, (), 7),
         (called_spring, (), 3),
         (called_spring, SANITIZERS, 17),
-        (thrown_ball, (), 101),
-        (thrown_ball, SANITIZERS, 1201),
+        (rubbing_ball, (), 101),
+        (rubbing_ball, SANITIZERS, 1201),
     ],
     ids=["plain", "sanitized", "iterated", "parts", "calls", "sanitized calls", "points", "sanitized points"],
 )

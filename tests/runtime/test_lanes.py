@@ -25,8 +25,10 @@ from sanitized import SANITIZERS, NoSanitizer, Sources
 from test_delays import DelayedSine
 from test_tapes import ONE, TWO
 from test_termination import Filling
+from thrown_ball import thrown_ball
 
 import mbfmu
+from mbfmu.components.contact import Contact, RigidContact
 from mbfmu.dynamics.solving import accelerations
 from mbfmu.errors import ModelError
 from mbfmu.runtime import build, lanes
@@ -173,6 +175,20 @@ def test_what_models_may_have(make, setting, low, high):
 def test_calls_of_compiled_functions():
     found = hand_made(called_spring, 2).alike(spread(100.0, 5000.0), compiled=True)
     assert np.ptp(found.rows[:, -1], axis=0).max() > 1e-3
+
+
+@pytest.mark.parametrize(("kind", "law"), [(RigidContact, {"e": 0.5}), (Contact, {"c": 1e5, "d": 1.0, "c_t": 1e4})])
+def test_bodies_that_touch(kind, law):
+    """They are struck, slide, and roll, or slide on; each as `simulate` has it."""
+    system = thrown_ball(kind(geometry_a="ball", geometry_b="ground", mu_k=0.3, **law))
+    many = Many(system.equations, system.variables, ("contact.mu_k",), stop_time=0.3)
+    found = many.alike(spread(0.0, 0.7))
+    assert not any(found.messages)
+    names = [v.name for v in many.variables if v.store in ("x", "w", "y")]
+    for row in (0, RUNS - 1):
+        start = {"contact.mu_k": spread(0.0, 0.7)[row, 0]}
+        alone = mbfmu.simulate(system, 0.3, tolerance=1e-6, interval=0.3 / 12, start_values=start)
+        np.testing.assert_array_equal(found.rows[row], np.column_stack([alone[name] for name in names]))
 
 
 def test_stiff_runs_go_on_alone():
