@@ -110,7 +110,7 @@ export class Stage {
       material.polygonOffset = true;
       material.polygonOffsetFactor = material.polygonOffsetUnits = -(place < 0 ? 1 : place);
       mesh.receiveShadow = !material.transparent;
-      mesh.castShadow = mesh.receiveShadow && kind !== "World";
+      mesh.castShadow = mesh.receiveShadow && (kind !== "World" || isGround(mesh)); // no light comes through the ground
       if (colours === "modelica") continue;
       material.roughness = Math.max(material.roughness, 0.42);
       if (!material.map && !material.vertexColors) calm(material.color);
@@ -182,8 +182,8 @@ export class Stage {
 
   // The height of a floor that a model has, where it has one and it is level: then the ground is drawn in its place.
   floor() {
-    const isFloor = ({ userData: { kind, shape } }) => kind === "World" && shape === "plane";
-    const floors = this.isCalm ? this.meshes.filter(isFloor) : [], boxes = floors.map((mesh) => new Box3().setFromObject(mesh));
+    const isPlane = (mesh) => isGround(mesh) && mesh.userData.shape === "plane";
+    const floors = this.isCalm ? this.meshes.filter(isPlane) : [], boxes = floors.map((mesh) => new Box3().setFromObject(mesh));
     const [first] = boxes, isLevel = ({ min, max }) => max.y - min.y < 0.011 * (max.x - min.x) && max.y === first.max.y;
     if (!boxes.length || !boxes.every(isLevel)) return null;
     for (const mesh of floors) mesh.layers.disableAll();
@@ -230,6 +230,9 @@ export class Stage {
     }
   }
 }
+
+// What bodies of a model stand on: its planes and height fields.
+const isGround = ({ userData: { kind, shape } }) => kind === "World" && ["plane", "ground"].includes(shape);
 
 function letter(text, color) {
   const canvas = document.createElement("canvas");

@@ -624,7 +624,10 @@ class Falling(Assembly):
 def test_a_floor_is_the_ground_and_no_part_of_the_mechanism(
     opened: Callable[[pathlib.Path], Any], tmp_path: pathlib.Path
 ) -> None:
-    """Axes and view are as large as what moves, the ground stands for the plate, and no force has no arrow."""
+    """Axes and view are as large as what moves, the ground stands for the plate, and no force has no arrow.
+
+    Where the plate is drawn, it throws a shadow: what falls on it must not fall through; axes throw none.
+    """
     browser = opened(mbfmu.animate(Falling(), tmp_path / "falling.html"))
     size, ground, cell, shows = browser.execute_script(
         """
@@ -642,7 +645,9 @@ def test_a_floor_is_the_ground_and_no_part_of_the_mechanism(
     assert cell <= 0.2
     assert shows == [False, False, True]
     plain = opened(mbfmu.animate(Falling(), tmp_path / "plain.html", colors="modelica"))
-    assert plain.execute_script('return viewer.meshesOf("floor")[0].layers.mask') == 1
+    drawn = "const [plate] = viewer.meshesOf('floor'), axes = viewer.meshesOf('world');"
+    shadows = "plate.castShadow, axes.length > 0, axes.some(({ castShadow }) => castShadow)"
+    assert plain.execute_script(f"{drawn} return [plate.layers.mask, {shadows}]") == [1, True, True, False]
     assert browser.get_log("browser") == []
 
 
