@@ -42,12 +42,18 @@ SMALL
    of forces, beside what was asked for, that shows that they share nothing. */
 #define WELL_WITHIN 0.99
 #define UNSHARED 1e-6
-/* What points give way by, as a part of that, where forces stay as they are with it, to this part of the greatest. */
+/* What points give way by, as a part of that, where forces stay as they are with it, to this part of the greatest; what
+   rounding may move forces by that points share. */
 #define STIFFER 1e-4
-#define UNCHANGED 1e-3
+#define UNCHANGED 1e-4
+#define ROUNDED 1e-6
 /* Forces that are none [N], and rates at which points at rest do not come nearer [m/s2]. */
 #define PRESSING 1e-12
 #define NEARING 1e-9
+/* Part of that rate up to which a force is none that moves anything: an event opens a point that presses with less, and
+   lets slide what sticks with less to spare. This must be more than rounding: what watches points between events says
+   once that a force has come to its end. */
+#define LET_GO 0.1
 /* Part of the greatest friction by which it may be exceeded. */
 #define WITHIN 1e-9
 /* A point slides where it is faster than so many times the speed below which nothing is struck: during an impact, which
@@ -196,15 +202,22 @@ static void share(Instance *s, const Problem *p, double *f)
     }
 }
 
-/* Does a point stick that has more friction than it can have? */
-static int is_outside(const Instance *s, const Problem *p, const double *f, int i)
+/* A force along some rows of a point that moves it by next to nothing. */
+static double lets_go(const Instance *s, int row, int count)
+{
+    double sum = 0;
+    for (int i = row; i < row + count; ++i) sum += s->impacts.across[i + (size_t)i * nstruck(s->model)] / count;
+    return sum > 0 ? LET_GO * NEARING / sum : 0;
+}
+
+/* Does a point stick that has more friction than it can have, less `spare`? */
+static int is_outside(const Instance *s, const Problem *p, const double *f, int i, double spare)
 {
     const Impacts *it = &s->impacts;
     if (rubs(s, i) < 0 || !it->stuck[i]) return 0;
     double most = it->fixed[i] * fmax(f[i], 0), size = norm3(f + rubs(s, i));
-    /* Of forces, a little before what watches them between events finds them too great. */
-    return p->forces ? size > most * (1 + 0.5 * WITHIN) + 0.5 * PRESSING
-                     : size > most * (1 + WITHIN) + NOTHING * largest(f, npoints(s->model));
+    if (!p->forces) return size > most * (1 + WITHIN) + NOTHING * largest(f, npoints(s->model));
+    return size > most - fmin(0.5 * most, lets_go(s, rubs(s, i), 3) + spare) + 0.5 * PRESSING;
 }
 
 /* Take friction of a point that sticks to the nearest place within its cone. */
@@ -229,8 +242,8 @@ static void share_within_cones(Instance *s, const Problem *p, double *f)
     COPY(it->kept_shares, it->shares, rows);
     for (int round = 0; round < ROUNDS; ++round) {
         int outside = 0;
-        double asked = 0, shared = 0;
-        for (int i = 0; i < points; ++i) outside |= is_outside(s, p, f, i);
+        double asked = 0, shared = 0, spare = ROUNDED * largest(f, points);
+        for (int i = 0; i < points; ++i) outside |= is_outside(s, p, f, i, spare);
         if (!outside) return;
         COPY(it->shares, f, rows);
         for (int i = 0; i < points; ++i)
@@ -320,7 +333,7 @@ static int turn(Instance *s, const Problem *p, const double *f)
 static int breaks_away(Instance *s, const Problem *p, const double *f, int i)
 {
     Impacts *it = &s->impacts;
-    if (!is_outside(s, p, f, i)) return 0;
+    if (!is_outside(s, p, f, i, 0)) return 0;
     const double *along = f + rubs(s, i);
     for (int k = 0; k < 3; ++k) it->along[3 * i + k] = -along[k] / norm3(along);
     it->stuck[i] = 0;
@@ -341,7 +354,7 @@ static int pivot(Instance *s, const Problem *p, const double *f, int i, double p
     } else {
         if (breaks_away(s, p, f, i)) return 1;
         int was_open = p->before && !is_on(p->before[s->tables->point_modes[i]]);
-        double least = p->least[i] > 0 ? p->least[i] : p->pull * (1 + was_open);
+        double none = p->pull * (1 + was_open) + p->forces * lets_go(s, i, 1), least = p->least[i] > 0 ? p->least[i] : none;
         if (f[i] < least - pull + 2 * pull * p->forces) {
             it->held[i] = 0;
             if (!(p->least[i] > 0)) it->stuck[i] = 0;
@@ -375,8 +388,8 @@ static int solve_and_pivot(Instance *s, const Problem *p, int keep, int order, d
     return 1;
 }
 
-/* Are points as they were right, with the forces that they share? */
-static int stay_as_before(Instance *s, const Problem *p, double *f)
+/* Are points as they were right, with the forces that they share, and do the equations say so, in which these are w? */
+static int stay_as_before(Instance *s, const Problem *p, const double *w, double *f)
 {
     Impacts *it = &s->impacts;
     int changed;
@@ -385,7 +398,11 @@ static int stay_as_before(Instance *s, const Problem *p, double *f)
         it->held[i] = p->touching[i] && is_on(modes[CLOSED]);
         it->stuck[i] = it->held[i] && is_stuck(s, i, modes) && !it->slides[i];
     }
-    return solve_and_pivot(s, p, 1, 0, f, &changed) && !changed;
+    if (!solve_and_pivot(s, p, 1, 0, f, &changed) || changed) return 0;
+    for (int i = 0; i < nstruck(s->model); ++i) it->others[i] = w[s->tables->struck_speeds[i]];
+    for (int i = 0; i < npoints(s->model); ++i)
+        if (it->held[i] && (it->others[i] < p->pull || is_outside(s, p, it->others, i, 0))) return 0;
+    return 1;
 }
 
 /* Find impulses f, with points that slide already in the directions `along` and others that stick or begin to. Returns 0
@@ -560,7 +577,7 @@ INTERNAL Outcome choose_modes(Instance *s, double t, const double *x, const doub
             if (!it->takes_part[i] || !it->slides[i] || holds_off(s, i) > 0) continue;
             if (was || it->unmoved[i] < -0.5 * NEARING) return explain_wedged(s, t, i);
         }
-        stays = stay_as_before(s, &p, it->f);
+        stays = stay_as_before(s, &p, w, it->f);
         if (!stays) {
             if (!solve_points(s, &p, it->f)) return explain_wedged(s, t, 0);
             stiffen(s, &p, it->f);
