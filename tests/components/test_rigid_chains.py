@@ -80,9 +80,9 @@ class Chain(Assembly):
 #: Seeds and tolerances of what once ended a run. 67: of two points that stick together, and have drifted, one begins to
 #: slide against the drift. 11: two points of one body stop together. 37: friction holds the one way that a struck point
 #: has, so that its restitution does no work. 95: a point that parts could press, too, as friction would wedge it. 58: a
-#: point stops that its mechanism leaves one way only. 178: three points in line stick against each other. 17, 85: a force
-#: comes to its end, and by rounding the event did not say so; a point was pulled by 12 and 160 N. 98: forces that points
-#: share went on for ever within rounding.
+#: point stops that its mechanism leaves one way only. 178: three points in line stick against each other. 17, 85: a
+#: force comes to its end, and by rounding the event did not say so: a point was pulled by 12 and 160 N. 98: forces that
+#: points share went on for ever within rounding.
 KNOWN = {67: 1e-8, 11: 1e-6, 37: 1e-8, 95: 1e-8, 58: 1e-4, 178: 1e-8, 17: 1e-6, 85: 1e-8, 98: 1e-4}
 
 
