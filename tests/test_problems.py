@@ -65,7 +65,7 @@ BY_HAND = [name for name, module in topics().items() if hasattr(module, "by_hand
 
 
 @pytest.mark.slow
-@pytest.mark.campaign(*LONG, keep=20)
+@pytest.mark.campaign(*LONG, keep=16)
 @pytest.mark.parametrize("name", RUNS)
 def test_a_problem_agrees_with_its_reference(name: str) -> None:
     assert [problem.id for problem in RUNS[name] if not problem.passes] == []

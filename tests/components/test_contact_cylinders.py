@@ -119,7 +119,7 @@ def points_of(a: Component, b: Component) -> ca.Function:
 
 
 @pytest.mark.slow
-@pytest.mark.campaign(keep=4)
+@pytest.mark.campaign(keep=2)
 @pytest.mark.parametrize(("kind", "swapped"), [*((kind, False) for kind in OTHERS), ("box", True), ("ellipsoid", True)])
 def test_they_are_as_far_apart_as_they_were_put(kind: str, swapped: bool) -> None:
     """Support points are put at a gap along their common normal: the least gap is that, but for the crown; and what a

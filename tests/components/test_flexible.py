@@ -422,6 +422,7 @@ def test_fmus_of_both_versions_and_targets_bend_alike(tmp_path: pathlib.Path) ->
 
 
 @pytest.mark.slow
+@pytest.mark.campaign
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_four_curved_segments_are_better_than_eight_straight_ones() -> None:
     exact = np.array(bending.ELASTICA[2])

@@ -181,6 +181,7 @@ def test_momentum_and_energy_stay(flight: Motion) -> None:
     assert np.ptp(flight.energy) < 1e-8 * flight.energy[0]
 
 
+@pytest.mark.campaign(keep=1)
 def test_power_through_all_frames_is_the_rate_of_its_energy(flight: Motion) -> None:
     _, places = flight.points()
     for k in AT:

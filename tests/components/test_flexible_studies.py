@@ -75,7 +75,7 @@ def sag(kind: str, load: float = LOAD) -> float:
 
 
 @pytest.mark.slow
-@pytest.mark.campaign("segments")
+@pytest.mark.campaign(keep=1)
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_run_begins_bent_by_its_load(kind: str, folder: pathlib.Path) -> None:
     found = mbfmu.simulate(Carrier(made(kind, folder, still=True)), stop_time=0.1, tolerance=1e-9)
@@ -84,7 +84,7 @@ def test_a_run_begins_bent_by_its_load(kind: str, folder: pathlib.Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.campaign("segments")
+@pytest.mark.campaign(keep=1)
 @pytest.mark.parametrize("kind", KINDS)
 def test_it_rests_where_a_start_without_acceleration_is(kind: str, folder: pathlib.Path) -> None:
     rest = equilibrium(Carrier(made(kind, folder)))
@@ -131,7 +131,7 @@ def test_a_sweep_bends_it_in_proportion_to_its_load(kind: str, folder: pathlib.P
 
 
 @pytest.mark.slow
-@pytest.mark.campaign("segments")
+@pytest.mark.campaign(keep=1)
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_fit_finds_its_damping(kind: str, folder: pathlib.Path) -> None:
     name, true = ("beta", 2e-3) if kind == "segments" else ("damping", 0.04)

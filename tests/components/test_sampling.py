@@ -109,6 +109,7 @@ def test_start_of_a_parameter_that_is_too_far_is_refused_at_the_start(interval: 
 
 
 @pytest.mark.slow
+@pytest.mark.campaign(keep=2)
 @pytest.mark.parametrize("fmi", [2, 3])
 @pytest.mark.parametrize("target", ["native", "python"])
 def test_interval_that_an_fmu_is_given_is_refused_with_a_log_line(

@@ -309,6 +309,7 @@ RATIOS = (0.1, 1.0, 10.0, 100.0)
 
 
 @pytest.mark.slow
+@pytest.mark.campaign(keep=6)
 @pytest.mark.parametrize("scheme", ["jacobi", "gauss-seidel"])
 @pytest.mark.parametrize("inputs", ["hold", "secant", "tangent"])
 @pytest.mark.parametrize("fmi", [2, 3])

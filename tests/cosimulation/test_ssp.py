@@ -304,6 +304,7 @@ class Elastic(Assembly):
 
 
 @pytest.mark.slow
+@pytest.mark.campaign(keep=1)
 @pytest.mark.parametrize("fmi", [2, 3])
 def test_a_rigid_coupling_is_told_and_a_shaft_is_not(tmp_path: pathlib.Path, fmi: int) -> None:
     with pytest.warns(UserWarning, match=r"left\.axis\.tau.*depend on themselves at once.*spring and damper"):

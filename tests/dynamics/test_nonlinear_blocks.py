@@ -74,7 +74,7 @@ def wanted():
 
 
 @pytest.mark.slow
-@pytest.mark.campaign(keep=6)
+@pytest.mark.campaign(keep=3)
 @pytest.mark.parametrize("fmi", [2, 3])
 @pytest.mark.parametrize("name", MODELS)
 def test_fmus_are_valid(fmus, name, fmi):
@@ -82,6 +82,7 @@ def test_fmus_are_valid(fmus, name, fmi):
 
 
 @pytest.mark.slow
+@pytest.mark.campaign(keep=12)
 @pytest.mark.parametrize("kind", ["CoSimulation", "ModelExchange"])
 @pytest.mark.parametrize("fmi", [2, 3])
 @pytest.mark.parametrize("name", MODELS)

@@ -201,7 +201,7 @@ def fed_back(along: bool) -> Assembly:
 
 
 @pytest.mark.slow
-@pytest.mark.campaign("skew tree")
+@pytest.mark.campaign(keep=2)
 @pytest.mark.parametrize(
     "assembly",
     [Tree, SkewTree, lambda: chain(7), lambda: fed_back(True), lambda: fed_back(False)],

@@ -37,6 +37,7 @@ def unpacked(request, tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.campaign(keep=2)
 @pytest.mark.parametrize(
     ("name", "pattern"), [("furuta_pendulum", "base.phi"), ("planar_four_bar", "revolute1.phi")]
 )  # the first one's outputs are states and their derivatives, the second one has constraints

@@ -74,6 +74,7 @@ def test_fmpy_repeats_an_experiment_of_the_gallery_from_its_file(tmp_path, name,
 
 
 @pytest.mark.slow
+@pytest.mark.campaign(keep=1)
 @pytest.mark.parametrize("fmi", [2, 3])
 def test_inputs_and_parameters_are_part_of_an_experiment(tmp_path, fmi):
     """Held inputs jump at instants of the table: every importer follows them alike."""

@@ -72,7 +72,7 @@ def test_in_this_process(name: str, gallery_system: Callable[[str], mbfmu.System
 
 
 @pytest.mark.slow
-@pytest.mark.campaign("walker", "dominoes", "lane_change", "engine_v6", keep=37)  # others with contacts and tyres run
+@pytest.mark.campaign(*LARGE, keep=12)
 @pytest.mark.parametrize("tolerance", [0.1, 1.0])
 @pytest.mark.parametrize("name", sorted(GALLERY))
 def test_loose_tolerances_run(name: str, tolerance: float, gallery_system: Callable[[str], mbfmu.System]) -> None:

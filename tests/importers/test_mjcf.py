@@ -93,6 +93,7 @@ SLIDE = """<option gravity="0 0 0" timestep="{step}"/><worldbody><body><joint na
 
 
 @pytest.mark.slow
+@pytest.mark.campaign(keep=3)
 @pytest.mark.parametrize(
     "solref", ["0.02 1", "-2500 -100", "0.05 0.3", "0.02 2", "-2500 0", "-2500 1", "0.02 0"], ids=str
 )

@@ -29,6 +29,7 @@ def batch_of(name: str, stop_time: float) -> Batch:
 
 
 @pytest.mark.slow
+@pytest.mark.campaign("planar_loop_release-0.5")
 @NEEDS_COMPILER
 @pytest.mark.parametrize(
     ("name", "stop_time"), [("double_pendulum", 1.0), ("engine_1b", 0.1), ("planar_loop_release", 0.5)]

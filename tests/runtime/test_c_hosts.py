@@ -47,7 +47,7 @@ def sequences(made, count, **options):
 
 
 @pytest.mark.slow
-@pytest.mark.campaign("interpreted-everything-auto-1000")
+@pytest.mark.campaign("interpreted-everything-auto-1000", keep=2)
 @pytest.mark.parametrize(
     ("made", "model", "solver", "count"),
     [
@@ -64,6 +64,7 @@ def test_random_sequences_meet_no_wrong_status_and_no_undefined_behaviour(made, 
 
 
 @pytest.mark.slow
+@pytest.mark.campaign(keep=1)
 @pytest.mark.skipif(shutil.which("valgrind") is None, reason="valgrind is not there")
 @pytest.mark.usefixtures("users_compiler")  # whose debug information it reads
 def test_valgrind_finds_no_use_of_values_that_were_never_set(made):
@@ -154,6 +155,7 @@ def test_ten_thousand_instances_leave_nothing_behind(made):
 
 
 @pytest.mark.slow
+@pytest.mark.campaign(keep=4)
 @pytest.mark.skipif(sys.platform != "linux", reason="wraps functions as GNU ld does")
 @pytest.mark.parametrize("model", [everything, iterated])
 @pytest.mark.parametrize("solver", ["explicit", "implicit"])
@@ -164,6 +166,7 @@ def test_fixed_steps_never_allocate(made, model, solver):
 
 
 @pytest.mark.slow
+@pytest.mark.campaign(keep=2)
 @pytest.mark.parametrize(
     ("model", "kind"),
     [(oscillator, "compiled"), (everything, "compiled"), (iterated, "compiled"), (oscillator, "interpreted")],

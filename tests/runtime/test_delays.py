@@ -103,6 +103,7 @@ def fmu(tmp_path_factory: pytest.TempPathFactory):
 
 
 @pytest.mark.slow
+@pytest.mark.campaign(keep=4)
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
 @pytest.mark.parametrize("step", [0.01, 0.75])
 def test_co_simulation(fmu, options, step):
