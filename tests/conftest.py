@@ -57,12 +57,10 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave to `make campaigns` what is marked so, unless `--campaigns` or FILE::TEST[CASE] asks for it."""
-    if any("::" in argument for argument in config.args):
-        return
     left_out = left_to_campaigns(items)
     for item in left_out:
         item.add_marker("left_out")
-    if left_out and not config.getoption("--campaigns"):
+    if left_out and not config.getoption("--campaigns") and not any("::" in argument for argument in config.args):
         config.hook.pytest_deselected(items=left_out)
         items[:] = [item for item in items if item.get_closest_marker("left_out") is None]
 

@@ -10,20 +10,16 @@ import pytest
 def left_to_campaigns(items: list[pytest.Item]) -> list[pytest.Item]:
     """What runs with `--campaigns` alone: tests marked so, cases that a mark names, and all but `keep` of the others.
 
-    Cases that are kept are spread evenly over those of their function: every run has the same ones.
-
-    Raises:
-        pytest.UsageError: a mark names a case that its function does not have.
+    Cases that are kept are spread evenly over those of their function: every run has the same ones. A mark may name
+    cases that there are only where a library is, or reference trajectories are.
     """
     functions = collections.defaultdict(list)
     for item in items:
         if item.get_closest_marker("campaign") is not None:
             functions[item.nodeid.partition("[")[0]].append(item)
     left_out = []
-    for function, cases in functions.items():
+    for cases in functions.values():
         mark = cases[0].get_closest_marker("campaign")
-        if unknown := set(mark.args).difference(*map(names_of, cases)):
-            raise pytest.UsageError(f"{function} has no case {sorted(unknown)}, which its mark `campaign` names")
         others = [case for case in cases if names_of(case).isdisjoint(mark.args)]
         keep = mark.kwargs.get("keep", len(others) if mark.args else 0)
         kept = {others[index * len(others) // keep] for index in range(keep)} if others else set()

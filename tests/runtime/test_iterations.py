@@ -567,17 +567,13 @@ def system(make):
     ), (), (), ())  # fmt: skip
 
 
-#: Options of FMUs that one of three models is built with; the others have those that are left.
-FURTHER = ({"equations": "interpreted"}, {"equations": "compiled", "fmi": 3}, {"target": "python", "fmi": 3})
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("options", [
     {"equations": "compiled"}, {"equations": "interpreted"}, {"equations": "compiled", "fmi": 3},
     {"equations": "interpreted", "fmi": 3}, {"target": "python"}, {"target": "python", "fmi": 3},
 ], ids=str)  # fmt: skip
 @pytest.mark.parametrize("model", [cubic, rectifier, switched])
-@pytest.mark.campaign(keep=5)
+@pytest.mark.campaign(keep=7)  # each model, and each of the options
 def test_fmus_move_as_the_model_does(tmp_path, options, model):
     made = system(model)
     assert needs_completed_steps(made.equations)
