@@ -83,18 +83,24 @@ class Chain(Assembly):
 #: point stops that its mechanism leaves one way only. 178: three points in line stick against each other. 17, 85: a
 #: force comes to its end, and by rounding the event did not say so: a point was pulled by 12 and 160 N. 98: forces that
 #: points share went on for ever within rounding.
-KNOWN = {67: 1e-8, 11: 1e-6, 37: 1e-8, 95: 1e-8, 58: 1e-4, 178: 1e-8, 17: 1e-6, 85: 1e-8, 98: 1e-4}
+KNOWN = (
+    *((67, 1e-8), (11, 1e-6), (37, 1e-8), (95, 1e-8), (58, 1e-8), (178, 1e-8)),
+    *((58, 1e-4), (17, 1e-6), (85, 1e-8), (98, 1e-4)),
+)
+
+#: By how much energy may grow from one row to the next as steps of these tolerances are not exact [J]; others: 1e-5.
+GROWTH = {(58, 1e-4): 1e-3, (17, 1e-6): 1e-4, (98, 1e-4): 1e-3}
 
 
 @pytest.mark.slow
 def test_chains_keep_to_the_laws(campaign: Callable[[int, int], int]) -> None:
     """Energy never grows, bodies do not overlap, no force pulls, and friction stays in its cone."""
     met = 0
-    tolerances = dict.fromkeys(range(campaign(6, 200)), 1e-8) | KNOWN
-    for seed, tolerance in tolerances.items():
+    runs = dict.fromkeys([*((seed, 1e-8) for seed in range(campaign(6, 200))), *KNOWN])
+    for seed, tolerance in runs:
         model = Chain(seed)
         result = simulate(System.of(model, energy=True), 1.5, tolerance=tolerance, interval=5e-3)
-        assert np.diff(result["energy.total"]).max() < 1e3 * tolerance, seed
+        assert np.diff(result["energy.total"]).max() < GROWTH.get((seed, tolerance), 1e-5), seed
         for name, law in model.laws.items():
             f_n, f_t = result[f"{name}.f_n[1]"], result[f"{name}.f_t[1]"]
             most = np.where(result[f"{name}.sticks[1]"] > 0.5, law["mu_s"], law["mu_k"]) * f_n
