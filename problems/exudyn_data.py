@@ -8,7 +8,6 @@ quadratic tetrahedra (C3D10): the same block is solved by its mesh alone, too, w
 
 from __future__ import annotations
 
-import importlib.util
 import math
 import os
 import pathlib
@@ -23,17 +22,13 @@ from scipy.linalg import eigh
 
 from mbfmu.components import ModalBody
 from mbfmu.components.flexible.matrix_files import read_nodes
+from problems import finite_elements
 from problems.problem import Problem, Solution
 
 FOLDER = pathlib.Path(os.environ.get("MBFMU_EXUDYN", "nowhere"))
+_MISSING = "no files of Exudyn: MBFMU_EXUDYN names no folder testData of its sources"
 #: What the report says where files or libraries are missing.
-ABSENT = (
-    "needs scikit-fem and meshio"
-    if not all(map(importlib.util.find_spec, ("skfem", "meshio")))
-    else ""
-    if (FOLDER / "rotorDiscTest.inp").exists()
-    else "no files of Exudyn: MBFMU_EXUDYN names no folder testData of its sources"
-)
+ABSENT = finite_elements.ABSENT or ("" if (FOLDER / "rotorDiscTest.inp").exists() else _MISSING)
 
 #: Material of the block.
 MATERIAL = {"E": 2e11, "nu": 0.3, "density": 2900.0}

@@ -264,7 +264,7 @@ class FlangePosition(_WithOrder):
 class Potential(_WithOrder):
     """Potential of a connector at which flows balance, such as a temperature, or its derivative."""
 
-    highest: ClassVar[int | None] = None
+    highest = None
 
     connector: str
 
@@ -279,7 +279,7 @@ class Potential(_WithOrder):
 class NetworkVariable(_WithOrder):
     """A variable that is found together with the potentials of a network, such as the current of a voltage source."""
 
-    highest: ClassVar[int | None] = None
+    highest = None
 
     name: str
 
@@ -308,7 +308,7 @@ class Flow(_WithOrder):
 class Input(_WithOrder):
     """An input signal; how often it can be differentiated, its source decides."""
 
-    highest: ClassVar[int | None] = None
+    highest = None
 
     name: str
 
@@ -399,7 +399,7 @@ class Coordinate(_WithOrder):
 class Read(_WithOrder):
     """What the equations of a component assign to a target, read by what it draws."""
 
-    highest: ClassVar[int | None] = None
+    highest = None
 
     target: Target
     dimensions: tuple[int, ...] = dataclasses.field(compare=False)
