@@ -10,9 +10,10 @@ import casadi as ca
 import numpy as np
 import pytest
 from fmpy.fmi2 import FMU2Model, fmi2Error, fmi2Real
-from hand_made_models import everything, free_body, oscillator
+from hand_made_models import Draft, everything, free_body, oscillator
 
-from mbfmu.runtime.tangents import names_of_tangents
+from mbfmu.runtime.contract import FUNCTIONS
+from mbfmu.runtime.tangents import names_of_tangents, tangents
 
 
 @pytest.mark.parametrize(
@@ -139,3 +140,31 @@ def test_in_initialisation_mode_constraints_are_met(fmu_library):
     assert dz == pytest.approx(dx, abs=1e-8)
     assert slave.status(derivative, slave, ["x0"], "w0") == fmi2Error
     assert "cannot be set" in slave.messages(fmi2Error)[0]
+
+
+@pytest.mark.parametrize("moved", ["t", "x", "u", "w"])
+def test_each_vector_has_its_direction(moved):
+    """Derivatives, a variable and dynamics along a direction of one vector, by differences of the functions."""
+    d = Draft("driven", q=1, v=1, inputs=[0.0], parameters=[2.0])
+    push = d.u * ca.cos(2 * d.t)
+    equations = d.equations(
+        A=d.P[0] * (1 + d.q**2), b=push - d.q * d.v, guess=ca.DM([0, 0]), fixed=(True, True), y=d.w * d.q * push
+    )
+    point = {"t": [0.3], "x": [0.4, 0.7], "u": [1.1], "P": [2.0], "m": [], "w": [0.9], "W": [0.9]}
+    directions = {f"d{key}": np.zeros(len(point[key])) for key in "txuw"}
+    directions[f"d{moved}"] += 0.5 + np.arange(len(point[moved]))
+
+    def called(function, name, values):
+        return function(*(values[key] for key in FUNCTIONS[name].arguments))
+
+    def results(h):
+        there = point | {moved: point[moved] + h * directions[f"d{moved}"]}
+        of = {name: called(equations.functions[name], name, there) for name in ("derivatives", "variables", "dynamics")}
+        A, b = of["dynamics"]
+        return {"derivatives": of["derivatives"], "exposed": of["variables"], "dynamics": b - A * point["W"][0]}
+
+    before, after = results(-1e-6), results(1e-6)
+    for name, function in tangents(equations, [0]).items():
+        difference = (after[name.removesuffix("_tangent")] - before[name.removesuffix("_tangent")]) / 2e-6
+        found = np.array(called(function, name, point | directions))
+        np.testing.assert_allclose(found, difference, atol=1e-8, err_msg=name)
