@@ -17,12 +17,8 @@ from mbfmu.dynamics.starting.initial_problem import InitialProblem
 from mbfmu.errors import ModelError
 from mbfmu.modeling.assembly import Assembly
 from mbfmu.runtime.contract import SOLVERS
+from mbfmu.runtime.cse import cse
 from mbfmu.runtime.equations import Equations
-
-
-def _once(values: list[ca.SX]) -> list[ca.SX]:
-    """Results whose common parts are computed once."""
-    return list(ca.cse(values)) if any(value.numel() for value in values) else values
 
 
 @dataclasses.dataclass(frozen=True)
@@ -87,7 +83,7 @@ def equations(
     if stages.impacts.points:
         results["impacts"] = ([*standard, w], list(stages.impacts.results))
     functions = {
-        name: ca.Function(name, arguments, _once([ca.densify(column) for column in columns]))
+        name: ca.Function(name, arguments, cse([ca.densify(column) for column in columns]))
         for name, (arguments, columns) in results.items()
     }
     functions["derived"] = parameters.derive

@@ -29,6 +29,7 @@ import numpy as np
 from mbfmu.instructions import instructions_of
 from mbfmu.runtime.calls import argument_offsets, by_function, calls_in, result_offsets
 from mbfmu.runtime.contract import FUNCTIONS
+from mbfmu.runtime.cse import cse
 from mbfmu.runtime.equations import Equations
 from mbfmu.runtime.tape import NAMES
 
@@ -110,7 +111,7 @@ def _enclosed(
         arguments = [symbols[name] for name in FUNCTIONS[function_name].arguments]
         columns = [ca.densify(ca.vertcat(*column)) for column in zip(*bounds, strict=True)]
         functions[function_name] = ca.Function(
-            function_name, arguments, ca.cse(ca.substitute(columns, [asked], [of_look]))
+            function_name, arguments, cse(ca.substitute(columns, [asked], [of_look]))
         )
     t, x, u, m = (_columns(crossings, names.index(name)) for name in "txum")
     rows_of: dict[int, list[int]] = {}
@@ -720,8 +721,8 @@ def _enclosing(function: ca.Function, forms: tuple[tuple[int, int], ...]) -> _En
     guard = ca.SX.sym("guard")
 
     def function_of(name: str, given: list[ca.SX], parts: list[ca.SX]) -> ca.Function:
-        column = ca.densify(ca.vertcat(ca.SX(0, 1), *parts))
-        results = [ca.SX.binary(ca.OP_IF_ELSE_ZERO, guard, part) for part in (ca.cse(column) if parts else column).nz]
+        (column,) = cse([ca.densify(ca.vertcat(ca.SX(0, 1), *parts))])
+        results = [ca.SX.binary(ca.OP_IF_ELSE_ZERO, guard, part) for part in column.nz]
         return ca.Function(
             f"{name}_{function.name()}", [guard, *given], [ca.vertcat(ca.SX(0, 1), *results)], {"never_inline": True}
         )

@@ -52,7 +52,7 @@ from mbfmu.modeling.leaves import (
 )
 from mbfmu.modeling.truths import counted, is_truth
 from mbfmu.modeling.user_code import place, told
-from mbfmu.runtime import calls
+from mbfmu.runtime import sharing
 
 
 @dataclasses.dataclass(frozen=True)
@@ -939,7 +939,7 @@ class Scope(Events):
             raise ModelError(f"{self._notes.where}: a guard has {guard.numel()} elements; it is one number, 0 or 1")
         if self._facts.alike < CALLED:
             return given if guard is None else ca.if_else(guard, ca.densify(given), 0)
-        return ca.reshape(calls.shared(ca.vec(given), ca.vertcat(ca.SX(0, 1), *apart), guard), given.shape)
+        return ca.reshape(sharing.shared(ca.vec(given), ca.vertcat(ca.SX(0, 1), *apart), guard), given.shape)
 
     def _waits_for_instant(self, expression: ca.SX) -> bool:
         """True where a switch changes at instants that are told before, or at events only.

@@ -42,6 +42,7 @@ from mbfmu.dynamics.structure.frame_graph import GROUND, Edge
 from mbfmu.dynamics.structure.quantities import RelativeMotion, relative_acceleration
 from mbfmu.dynamics.structure.unknowns import Coordinate, Own
 from mbfmu.frames import cross
+from mbfmu.runtime.cse import cse
 
 #: Number of groups up to which leaf functions are written out in place. Beyond that shared code, which stays in the
 #: processor's cache, is quicker: a chain of 20 aligned axes takes 0.92 of the time and 0.58 of the code, with random
@@ -180,7 +181,7 @@ def accelerations(
         linker.define(numbers.symbols, symbolic(ca.DM(numbers.values)))
     result = recursion.link(linker)
     if symbolic is ca.SX:
-        result = ca.cse(result)
+        (result,) = cse([result])
     return ca.Function(name, inputs, [result])
 
 

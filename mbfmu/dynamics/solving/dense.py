@@ -12,6 +12,7 @@ from mbfmu.dynamics.expressions.formulation import Formulation
 from mbfmu.dynamics.expressions.vectors import Vectors
 from mbfmu.dynamics.solving.pivots import pivots
 from mbfmu.dynamics.solving.sparse_system import samples
+from mbfmu.runtime.cse import cse
 
 #: Share of A that may be other than zero where it is kept as sparse: beyond, factors fill up.
 FULL = 0.75
@@ -40,8 +41,7 @@ class Direct:
         b = -ca.substitute(residual, w, ca.SX.zeros(w.numel()))
         blocks = independent_blocks(A.sparsity())
         A, b = ca.sparsify(A), ca.densify(b)
-        if w.numel():
-            A, b = ca.cse([A, b])
+        A, b = cse([A, b])
         return cls(w, A, b, blocks)
 
     def with_pivots(self, formulation: Formulation) -> Direct:

@@ -13,6 +13,7 @@ from typing import Any
 import casadi as ca
 
 from mbfmu.dynamics.columns import hashes, stacked, symbols_in
+from mbfmu.runtime.cse import cse
 
 #: Vectors of up to so many elements are handed to a leaf function whole.
 PASSED_WHOLE = 40
@@ -100,5 +101,5 @@ class Linker:
             column = ca.substitute(column, ca.vertcat(*symbols), ca.vertcat(*values))
         key = ca.Function("leaf", inputs, [column]).serialize()
         if key not in self._leaves:
-            self._leaves[key] = ca.Function("leaf", inputs, [ca.densify(ca.cse(column))])
+            self._leaves[key] = ca.Function("leaf", inputs, list(map(ca.densify, cse([column]))))
         return self._leaves[key]

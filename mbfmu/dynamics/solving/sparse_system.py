@@ -26,6 +26,7 @@ from mbfmu.dynamics.expressions.vectors import Vectors
 from mbfmu.dynamics.solving.pivots import pivots
 from mbfmu.dynamics.structure.quantities import MOTION, FrameMotion, at_children
 from mbfmu.modeling.formulas import Quantity
+from mbfmu.runtime.cse import cse
 
 #: Motions of frames that stay unknowns; positions and speeds are known.
 _UNKNOWN_MOTION = ("a_0", "z")
@@ -122,7 +123,7 @@ def reduced(A: ca.SX, b: ca.SX, speeds: int, kept: int) -> Reduced:
     rows = [k if k in held else next(others) for k in range(len(columns))]
     row_places, column_places = ({number: place for place, number in enumerate(n)} for n in (rows, columns))
     found = sorted((column_places[j], row_places[i], value) for i, j, value in entries if part[i] in needed)
-    values, right = ca.cse([stacked(v for _, _, v in found), stacked(system.right[i] for i in rows)])
+    values, right = cse([stacked(v for _, _, v in found), stacked(system.right[i] for i in rows)])
     numbers = {p: k for k, p in enumerate(dict.fromkeys(part[size + j] for j in range(kept)))}
     parts = tuple(numbers[part[size + j]] for j in range(kept))
     return Reduced(ca.densify(values), tuple((i, j) for j, i, _ in found), ca.densify(right), parts)

@@ -19,6 +19,7 @@ from mbfmu.dynamics.solving.accelerations import Accelerations
 from mbfmu.dynamics.structure.unknowns import Own
 from mbfmu.messages import of
 from mbfmu.modeling import leaves
+from mbfmu.runtime.cse import cse
 from mbfmu.runtime.parts import Part, Parted
 
 #: How much a guess resists being moved, by strength of stateSelect; guesses that a user gave resist more.
@@ -56,9 +57,7 @@ class InitialProblem:
 
     def function(self, vectors: Vectors) -> ca.Function:
         """`initial(t, X, u, P, m)`."""
-        rows, jacobian = self.rows, self.jacobian
-        if rows.numel():
-            rows, jacobian = ca.cse([rows, jacobian])  # sparse: each zero of a dense one is looked at, too
+        rows, jacobian = cse([self.rows, self.jacobian])  # sparse: each zero of a dense one is looked at, too
         arguments = [vectors.t, self.unknowns, vectors.u, vectors.P, vectors.m]
         return ca.Function("initial", arguments, [ca.densify(rows), ca.densify(jacobian)])
 
