@@ -203,6 +203,7 @@ def dependent(system: mbfmu.System) -> Iterator[ScalarVariable]:
     return (v for v in system.variables if v.causality == "output" or v.derivative_of is not None)
 
 
+@pytest.mark.filterwarnings("ignore::mbfmu.errors.InitialConditionsWarning")
 def test_dependencies_hold_whatever_moves_a_value(system: mbfmu.System) -> None:
     """What an output or derivative does change with, by disturbing one state or input at a time, is listed."""
     by_name = {v.name: v for v in system.variables}

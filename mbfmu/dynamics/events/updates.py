@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
+from collections.abc import Callable, Mapping
 
 import casadi as ca
 
@@ -45,54 +47,73 @@ class Updates:
         """
         values, vectors, resolved = formulation.values, formulation.vectors, formulation.resolved
         m_before, w_before = (ca.SX.sym("before", column.numel()) for column in (vectors.m, w))
-        iterated = values.iterated
-        before = {
-            path: resolved(values.locals(path, behaviour.before))
-            for path, behaviour in values.behaviours.items()
-            if behaviour.before
-        }
-        start, held, names = [], [], []
-        states = elements(vectors.x)
-        place = {state.element_hash(): i for i, state in enumerate(states)}
-        for path, behaviour in values.behaviours.items():
-            earlier: dict[leaves.Leaf, ca.SX] = {}
-            if path in before:
-                if ca.depends_on(stacked(before[path]), iterated):
-                    raise ModelError(
-                        f"{heading(path)}pre() of what an algebraic loop that is not linear gives; hold it at an "
-                        "event, as in self.hold(event, value=...)"
-                    )
-                columns = ca.substitute(before[path], [ca.vertcat(vectors.m, w)], [ca.vertcat(m_before, w_before)])
-                earlier = {leaves.Pre(i): value for i, value in enumerate(columns)}
-            for kept in behaviour.held:
-                symbol = values.unknowns.held[Own(path, kept.leaf)]
-                if isinstance(kept.leaf, leaves.Pre):
-                    _check_discrete(path, before[path][kept.leaf.index], vectors, w)
-                (rule,) = resolved(values.locals(path, [kept.rule], earlier))
-                held.append(rule)
-                names += [joined(path, kept.leaf)] * rule.numel()
-                start.append(_start(values, formulation.starts, path, kept.start, symbol))
-            for reset in behaviour.resets:
-                active, value = resolved(values.locals(path, [reset.active, reset.value], earlier))
-                targets = resolved([values.variable(path, reset.name)])
-                wanted = elements(targets[0])
-                given = elements(value) * (len(wanted) if value.numel() == 1 else 1)
-                if len(given) != len(wanted) or any(e.element_hash() not in place for e in wanted):
-                    raise ModelError(
-                        f"{heading(path)}reinit(..., {reset.name}=...) needs {len(wanted)} elements, all of them "
-                        "states of this model; what follows from other states cannot be set anew"
-                    )
-                for element, new in zip(wanted, given, strict=True):
-                    at = place[element.element_hash()]
-                    states[at] = ca.if_else(active, new, states[at])
-        columns = formulation.parameters.resolve([stacked(start)])
-        return cls(columns[0], stacked(held), stacked(states), m_before, w_before, tuple(names))
+        behaviours = values.behaviours.items()
+        # All together: what each resolving looks through grows with the model
+        parts = [(path, values.locals(path, behaviour.before)) for path, behaviour in behaviours if behaviour.before]
+        columns = iter(resolved([column for _, some in parts for column in some]))
+        before = {path: list(itertools.islice(columns, len(some))) for path, some in parts}
+        for path, some in before.items():
+            _check_linear(path, stacked(some), values.iterated)
+        now, then = ca.vertcat(vectors.m, w), ca.vertcat(m_before, w_before)
+        columns = iter(ca.substitute([column for some in before.values() for column in some], [now], [then]))
+        earlier = {path: {leaves.Pre(i): next(columns) for i in range(len(some))} for path, some in before.items()}
+        kept = [(path, one) for path, behaviour in behaviours for one in behaviour.held]
+        for path, one in kept:
+            if isinstance(one.leaf, leaves.Pre):
+                _check_discrete(path, before[path][one.leaf.index], vectors, w)
+        held = resolved([values.locals(path, [one.rule], earlier.get(path, {}))[0] for path, one in kept])
+        symbols = [values.unknowns.held[Own(path, one.leaf)] for path, one in kept]
+        names = [joined(path, one.leaf) for (path, one), rule in zip(kept, held, strict=True) for _ in elements(rule)]
+        start = [
+            _start(values, formulation.starts, path, one.start, symbol)
+            for (path, one), symbol in zip(kept, symbols, strict=True)
+        ]
+        (start_column,) = formulation.parameters.resolve([stacked(start)])
+        states = _states(values, vectors.x, earlier, resolved)
+        return cls(start_column, stacked(held), states, m_before, w_before, tuple(names))
 
     def unchanged(self, vectors: Vectors) -> Updates:
         """The same without events."""
         count = self.held.numel()
         kept = vectors.m[vectors.m.numel() - count :] if count else ca.SX(0, 1)
         return dataclasses.replace(self, held=kept, states=vectors.x)
+
+
+def _check_linear(path: str, before: ca.SX, iterated: ca.SX) -> None:
+    if iterated.numel() and ca.depends_on(before, iterated):
+        raise ModelError(
+            f"{heading(path)}pre() of what an algebraic loop that is not linear gives; hold it at an event, as in "
+            "self.hold(event, value=...)"
+        )
+
+
+def _states(
+    values: Values,
+    x: ca.SX,
+    earlier: Mapping[str, dict[leaves.Leaf, ca.SX]],
+    resolved: Callable[[list[ca.SX]], list[ca.SX]],
+) -> ca.SX:
+    """What the states become."""
+    resets = [(path, reset) for path, behaviour in values.behaviours.items() for reset in behaviour.resets]
+    parts = []
+    for path, reset in resets:
+        parts += values.locals(path, [reset.active, reset.value], earlier.get(path, {}))
+        parts.append(values.variable(path, reset.name))
+    each = iter(resolved(parts))
+    states = elements(x)
+    place = {state.element_hash(): i for i, state in enumerate(states)}
+    for (path, reset), active, value, target in zip(resets, each, each, each, strict=True):
+        wanted = elements(target)
+        given = elements(value) * (len(wanted) if value.numel() == 1 else 1)
+        if len(given) != len(wanted) or any(e.element_hash() not in place for e in wanted):
+            raise ModelError(
+                f"{heading(path)}reinit(..., {reset.name}=...) needs {len(wanted)} elements, all of them "
+                "states of this model; what follows from other states cannot be set anew"
+            )
+        for element, new in zip(wanted, given, strict=True):
+            at = place[element.element_hash()]
+            states[at] = ca.if_else(active, new, states[at])
+    return stacked(states)
 
 
 def _start(values: Values, starts: Starts, path: str, given: ca.SX | None, symbol: ca.SX) -> ca.SX:

@@ -49,9 +49,13 @@ def connections_of(components: Mapping[str, Component]) -> list[Connection]:
                 _refuse_switched_off(component, connector, components)
             if _exists(a, components) and _exists(b, components):
                 found.append((component, a, b))
+    taken: dict[tuple[int, int], tuple[Component, Connector]] = {}
+    for scope, a, b in found:
+        for one, met in ((a, b), (b, a)):
+            taken.setdefault((id(one.owner), id(one.port)), (scope, met))
     for component in components.values():
         for own, other in component.attachments():
-            _refuse_connected(own, other, found)
+            _refuse_connected(own, other, taken)
             # In the scope of the other component, where its own connections are
             found.append((other.owner.part_of or other.owner, own, other))
     return found
@@ -85,15 +89,18 @@ def _exists(connector: Connector, components: Mapping[str, Component]) -> bool:
     return connector.owner.path in components and connector.port.enabled(connector.owner)
 
 
-def _refuse_connected(own: Connector, other: Connector, connections: list[Connection]) -> None:
-    """What a component connects itself must not be connected once more."""
-    for scope, *ends in connections:
-        for one, met in (ends, ends[::-1]):
-            if one.owner is own.owner and one.port is own.port:
-                raise ModelError(
-                    f"{scope.where}: {own.path}: connects itself with {other.path}; leave out the connection with "
-                    f"{met.path}"
-                )
+def _refuse_connected(
+    own: Connector, other: Connector, taken: Mapping[tuple[int, int], tuple[Component, Connector]]
+) -> None:
+    """What a component connects itself must not be connected once more.
+
+    `taken`: where, and with what, connectors are connected, by their owner and port.
+    """
+    scope, met = taken.get((id(own.owner), id(own.port)), (None, None))
+    if scope is not None and met is not None:
+        raise ModelError(
+            f"{scope.where}: {own.path}: connects itself with {other.path}; leave out the connection with {met.path}"
+        )
 
 
 def _refuse_switched_off(scope: Component, connector: Connector, components: Mapping[str, Component]) -> None:
