@@ -96,7 +96,7 @@ def test_an_editor_completes_and_finds_the_definition(root: pathlib.Path, tree: 
 
 
 @pytest.mark.slow
-@pytest.mark.campaign# make lint checks the library's own types
+@pytest.mark.campaign  # make lint checks the library's own types
 @pytest.mark.skipif(np.lib.NumpyVersion(np.__version__) < "2.3.0", reason="a bare ndarray is strict from NumPy 2.3 on")
 def test_a_users_file_passes_strict_checks(root: pathlib.Path, tree: pathlib.Path, tmp_path: pathlib.Path) -> None:
     file = tmp_path / "user.py"

@@ -355,7 +355,7 @@ def heap_text() -> str:
 
 
 @pytest.mark.slow
-@pytest.mark.campaign# test_contact.py has spheres and planes
+@pytest.mark.campaign  # test_contact.py has spheres and planes
 def test_fmus_of_both_versions_and_targets_agree_to_the_bit(tmp_path: pathlib.Path) -> None:
     """And what is written as a file is the same model."""
     file = tmp_path / "heap.toml"

@@ -266,7 +266,7 @@ def test_what_sticks_slips_under_an_impact() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.campaign# test_rigid_chains.py has friction in FMUs
+@pytest.mark.campaign  # test_rigid_chains.py has friction in FMUs
 def test_fmus_of_both_versions_and_targets_agree_to_the_bit(tmp_path: pathlib.Path) -> None:
     ends, system = set(), System.of(Cradle())
     for fmi, target in itertools.product((2, 3), ("native", "python")):

@@ -136,9 +136,7 @@ def test_three_inertias_on_two_shafts(fmus: dict[str, pathlib.Path]) -> None:
         ({"start_values": {"middle.inertia.phi": 0.9}}, "start apart .positions differ by -0.1.*same start values"),
     ],
 )
-def test_shafts_that_cannot_be_are_refused(
-    options: dict[str, Any], words: str, fmus: dict[str, pathlib.Path]
-) -> None:
+def test_shafts_that_cannot_be_are_refused(options: dict[str, Any], words: str, fmus: dict[str, pathlib.Path]) -> None:
     with pytest.raises(MbfmuError, match=words):
         cosimulate(pair(fmus), **({"step": 0.01, "stop_time": 0.1} | options))
 

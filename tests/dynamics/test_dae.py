@@ -232,9 +232,7 @@ def test_slopes_hold_where_others_are_solved_for(tmp_path, make):
 
 @pytest.mark.slow
 def test_a_network_of_orifices_is_sparse(tmp_path):
-    importer = Importer(
-        mbfmu.build(Orifices(), tmp_path / "o.fmu", fmi=3, equations="interpreted", dae=True), tmp_path
-    )
+    importer = Importer(mbfmu.build(Orifices(), tmp_path / "o.fmu", fmi=3, equations="interpreted", dae=True), tmp_path)
     n, count = len(importer.states), len(importer.algebraic)
     assert count > 10
     importer.values(0.0, importer.now() * 1.01)

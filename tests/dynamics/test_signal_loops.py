@@ -9,7 +9,8 @@ import scipy
 from mbfmu.components import blocks, rotational, translational
 from mbfmu.dynamics.system import System
 from mbfmu.errors import ModelError, SimulationError
-from mbfmu.modeling import Assembly, Component, IntegerInput, IntegerOutput, Start
+from mbfmu.modeling import Assembly, Component, DiscreteState, IntegerInput, IntegerOutput, RealInput, Start
+from mbfmu.modeling import types as t
 from mbfmu.simulation import simulate
 
 
@@ -192,3 +193,24 @@ def test_a_loop_that_is_not_linear_does_not_say_how_long_a_delay_is():
 
     with pytest.raises(ModelError, match=r"delay.*how long a signal is delayed depends on .* loop that is not linear"):
         System.of(Delayed())
+
+
+class Before(Component):
+    """What its input was before each half second."""
+
+    u = RealInput("A signal")
+    last = DiscreteState(t.Real, "Value that is held", start=0.0)
+
+    def equations(self):
+        self.when(self.sample(0.5, 0.5), last=self.pre(self.u))
+
+
+def test_a_loop_that_is_not_linear_has_no_value_before_an_event():
+    class Sampled(Feedback):
+        def __init__(self, block):
+            super().__init__(block)
+            self.before = Before()
+            self.connect(self.block.y, self.before.u)
+
+    with pytest.raises(ModelError, match=r"before: pre\(\) of what an algebraic loop that is not linear gives"):
+        System.of(Sampled(blocks.Sin()))

@@ -395,9 +395,7 @@ def test_nominal_values_and_names_of_what_is_sought():
     nodes = structure.flat.nodes
     assert Potential(nodes["heat", "port_a"]).nominal(structure) == 300.0
     assert Potential(nodes["divider", "contact"]).nominal(structure) == 1.0
-    assert [LinkOf("divider", i).equation(structure) for i in range(2)] == [
-        f"relation {i} of divider" for i in (1, 2)
-    ]
+    assert [LinkOf("divider", i).equation(structure) for i in range(2)] == [f"relation {i} of divider" for i in (1, 2)]
 
 
 def test_rows_that_are_dropped_are_told_and_needed_ones_refused():

@@ -57,7 +57,7 @@ def test_compiling_changes_no_bit(name, stop_time, monkeypatch):
 def test_what_is_compiled_is_used(monkeypatch):
     batch = batch_of("pendulum", 1.0)
     assert batch.run(np.zeros((1, 0))).messages == ("",)
-    code = "__attribute__((visibility(\"default\"))) int derivatives(const double **arg, double **res) { return 1; }"
+    code = '__attribute__((visibility("default"))) int derivatives(const double **arg, double **res) { return 1; }'
     monkeypatch.setattr(compiled, "code_of", lambda *_: code)
     compiled.compile_functions(batch.model)
     assert "not finite" in batch.run(np.zeros((1, 0))).messages[0]

@@ -126,7 +126,13 @@ def test_what_is_enclosed_and_what_is_not() -> None:
     """Time, inputs and states have bounds; accelerations, exponents that move and jumps with states have none."""
     d = Draft("rows", q=1, v=1, inputs=(0.0,), switches=8, parameters=(1.0,))
     crossings = ca.vertcat(
-        ca.sin(d.t), d.u[0] * d.t, d.v**2 - 1, d.w[0] - 1, d.P[0] - 1, d.v ** ca.sin(d.t) - 1, d.t - 1,
+        ca.sin(d.t),
+        d.u[0] * d.t,
+        d.v**2 - 1,
+        d.w[0] - 1,
+        d.P[0] - 1,
+        d.v ** ca.sin(d.t) - 1,
+        d.t - 1,
         ca.if_else(d.v > 1, 1, d.t) - 0.5,
     )
     equations = d.equations(

@@ -214,9 +214,7 @@ def coverage() -> None:
     from test_fit import LOAD, TRUE, noisy
 
     system, count = mbfmu.System.of(Suspension()), 1000
-    run = mbfmu.simulate(
-        system, 2.0, interval=0.02, tolerance=1e-9, inputs=LOAD, outputs=["body.s", "wheel.s", "load"]
-    )
+    run = mbfmu.simulate(system, 2.0, interval=0.02, tolerance=1e-9, inputs=LOAD, outputs=["body.s", "wheel.s", "load"])
     random, hits = np.random.default_rng(2026), np.zeros(3, dtype=int)
     for _ in range(count):
         found = mbfmu.fit(system, noisy(run, random), list(TRUE))
