@@ -11,6 +11,8 @@ import sys
 import warnings
 from collections.abc import Callable, Iterable
 
+from mbfmu.locks import alone
+
 #: Size that the folder may have, in bytes, unless MBFMU_CACHE_SIZE has another; what was used longest ago goes first.
 LIMIT = 100_000_000
 
@@ -44,7 +46,8 @@ def folder() -> pathlib.Path | None:
 def cached(origin: Iterable[bytes], make: Callable[[], bytes]) -> bytes:
     """Return what `make` makes of `origin`, or what it made before of the same.
 
-    The cache is a convenience: where it cannot be read or written, everything is made anew.
+    The cache is a convenience: where it cannot be read or written, everything is made anew. Of processes that want the
+    same at once, one makes it, and the others wait.
     """
     place = folder()
     if place is None:
@@ -54,20 +57,33 @@ def cached(origin: Iterable[bytes], make: Callable[[], bytes]) -> bytes:
         digest.update(len(part).to_bytes(8, "little"))
         digest.update(part)
     entry = place / digest.hexdigest()
+    known = _read(entry)
+    if known is not None:
+        return known
+    with contextlib.ExitStack() as stack:
+        with contextlib.suppress(OSError):
+            stack.enter_context(alone(entry.with_suffix(".lock")))
+            known = _read(entry)  # what another process has made meanwhile
+        if known is not None:
+            return known
+        made = make()
+        with contextlib.suppress(OSError):
+            part_file = entry.with_suffix(f".{secrets.token_hex(4)}")
+            part_file.write_bytes(hashlib.sha256(made).digest() + made)
+            part_file.replace(entry)
+            _trim(place)
+        return made
+
+
+def _read(entry: pathlib.Path) -> bytes | None:
+    """What is kept there, if it is whole."""
     with contextlib.suppress(OSError):
         content = entry.read_bytes()
         checksum, made = content[:32], content[32:]
         if hashlib.sha256(made).digest() == checksum:
             os.utime(entry)
             return made
-    made = make()
-    with contextlib.suppress(OSError):
-        place.mkdir(parents=True, exist_ok=True)
-        part_file = entry.with_suffix(f".{secrets.token_hex(4)}")
-        part_file.write_bytes(hashlib.sha256(made).digest() + made)
-        part_file.replace(entry)
-        _trim(place)
-    return made
+    return None
 
 
 def _trim(place: pathlib.Path) -> None:

@@ -324,9 +324,7 @@ class Deformed:
         n, m, k = (round(float(e)) for e in extra[:first])
         ends = np.cumsum([first + k, 3 * n, 3 * m, 3 * n * k])
         factors, points, triangles, displacements = np.split(np.asarray(extra, dtype=float)[first:], ends[:3] - first)
-        return cls(
-            factors, points.reshape(n, 3), displacements.reshape(k, n, 3), triangles.astype(int).reshape(m, 3)
-        )
+        return cls(factors, points.reshape(n, 3), displacements.reshape(k, n, 3), triangles.astype(int).reshape(m, 3))
 
 
 def _deformed(extra: Sequence[float], size: Sequence[float]) -> Mesh:

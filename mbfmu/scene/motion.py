@@ -148,9 +148,7 @@ def motion(scene: Scene, time: np.ndarray, series: Mapping[str, np.ndarray], by_
     return Motion(np.asarray(time, dtype=float), tuple(placed), tuple(parts))
 
 
-def _extra(
-    shape: Shape, read: Callable[[tuple[Quantity, ...]], np.ndarray]
-) -> tuple[tuple[float, ...], Track | None]:
+def _extra(shape: Shape, read: Callable[[tuple[Quantity, ...]], np.ndarray]) -> tuple[tuple[float, ...], Track | None]:
     """A shape's `extra` at first, and what changes of it."""
     if shape.type != DEFORMED:
         track = _track(read(shape.extra))

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import csv
-import errno
 import json
-import os
 import pathlib
 import shutil
-import sys
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Self
@@ -18,6 +15,7 @@ import numpy as np
 
 from mbfmu.errors import ModelError, UnknownNameError
 from mbfmu.extras import extra
+from mbfmu.locks import alone
 from mbfmu.messages import unknown_variable
 from mbfmu.studies.job import texts
 
@@ -25,52 +23,6 @@ from mbfmu.studies.job import texts
 Columns = Mapping[str, np.ndarray]
 
 SUFFIXES = (".csv", ".parquet", ".zarr")
-
-
-@contextlib.contextmanager
-def alone(file: pathlib.Path, busy: str) -> Iterator[None]:
-    """Hold a file, in a folder that is made for it, that only one process at a time holds; it is gone in the end.
-
-    The system takes it back from a process that was killed. Raises `ModelError` with the text `busy` where it is held.
-    """
-    while True:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            held = file.open("a")
-        except FileNotFoundError:  # who held it was just about to delete the folder
-            continue
-        if not _lock(held):
-            held.close()
-            raise ModelError(busy)
-        with contextlib.suppress(OSError):
-            if os.path.samestat(os.fstat(held.fileno()), file.stat()):
-                break
-        held.close()  # it is one that was deleted meanwhile
-    try:
-        yield
-    finally:
-        with contextlib.suppress(OSError):
-            file.unlink()
-        held.close()
-        with contextlib.suppress(OSError):  # of a system that deletes no file that is open
-            file.unlink(missing_ok=True)
-        with contextlib.suppress(OSError):  # parts are in it
-            file.parent.rmdir()
-
-
-def _lock(file: Any) -> bool:
-    try:
-        if sys.platform == "win32":
-            import msvcrt
-
-            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
-        else:
-            import fcntl
-
-            fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        return error.errno not in (errno.EACCES, errno.EAGAIN, errno.EDEADLK)  # others: the file system has no locks
-    return True
 
 
 class Parts:

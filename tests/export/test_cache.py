@@ -1,7 +1,10 @@
 from __future__ import annotations
 
+import concurrent.futures
 import os
 import pathlib
+import threading
+import time
 
 import pytest
 
@@ -33,6 +36,39 @@ def test_the_same_origin_is_made_once(place: pathlib.Path) -> None:
     cached([b"cca", b".c"], make)
     assert make.count == 2
     assert len(list(place.iterdir())) == 2
+
+
+def test_what_is_wanted_at_once_is_made_once(place: pathlib.Path) -> None:
+    """Locks are of open files: threads wait for each other as processes do."""
+    makers = [Maker() for _ in range(4)]
+    together = threading.Barrier(len(makers))
+
+    def want(make: Maker) -> bytes:
+        together.wait()
+        return cached([b"a"], lambda: time.sleep(0.05) or make())
+
+    with concurrent.futures.ThreadPoolExecutor(len(makers)) as pool:
+        assert list(pool.map(want, makers)) == [b"library"] * len(makers)
+    assert sum(make.count for make in makers) == 1
+    assert len(list(place.iterdir())) == 1  # no lock is left
+
+
+def test_where_what_was_waited_for_fails_the_next_makes_it(place: pathlib.Path) -> None:
+    begun, done = threading.Event(), threading.Event()
+
+    def fail() -> bytes:
+        begun.set()
+        done.wait(10)
+        raise ValueError("no luck")
+
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        first = pool.submit(cached, [b"a"], fail)
+        begun.wait(10)
+        second = pool.submit(cached, [b"a"], Maker(b"better"))
+        done.set()
+        with pytest.raises(ValueError, match="no luck"):
+            first.result()
+        assert second.result() == b"better"
 
 
 def test_a_damaged_entry_is_made_anew(place: pathlib.Path) -> None:

@@ -56,7 +56,9 @@ class Updates:
             _check_linear(path, stacked(some), values.iterated)
         now, then = ca.vertcat(vectors.m, w), ca.vertcat(m_before, w_before)
         columns = iter(ca.substitute([column for some in before.values() for column in some], [now], [then]))
-        earlier = {path: {leaves.Pre(i): next(columns) for i in range(len(some))} for path, some in before.items()}
+        earlier: dict[str, dict[leaves.Leaf, ca.SX]] = {
+            path: {leaves.Pre(i): next(columns) for i in range(len(some))} for path, some in before.items()
+        }
         kept = [(path, one) for path, behaviour in behaviours for one in behaviour.held]
         for path, one in kept:
             if isinstance(one.leaf, leaves.Pre):
