@@ -13,10 +13,11 @@ from mbfmu.components.contact import ContactGroup, Sphere
 from mbfmu.components.parts import Body
 from mbfmu.dynamics.reading import equation_context
 from mbfmu.dynamics.reading.equation_context import CALLED
+from mbfmu.dynamics.solving.articulated_body import INLINE_GROUPS
 from mbfmu.dynamics.system import System
 from mbfmu.errors import ModelError
 from mbfmu.modeling import Component, RealInput, RealOutput
-from mbfmu.runtime.calls import called_by, guard_of
+from mbfmu.runtime.calls import called_by, calls_in, guard_of, has_calls
 
 
 class Row(Assembly):
@@ -50,6 +51,16 @@ def test_what_comes_from_far_away_is_not_missed(called):
     touches = [event.time for event in result.events]
     assert len(touches) == 4
     assert touches[0] == pytest.approx(9.8 / 50, abs=1e-9)
+
+
+@pytest.mark.slow
+def test_what_a_pair_does_is_worked_out_once_and_not_for_each_of_its_bodies():
+    n = INLINE_GROUPS + 1
+    dynamics = System.of(Row(n - 1)).equations.functions["dynamics"]
+    assert len(calls_in(dynamics.expand())) == n * (n - 1) // 2
+    # All pairs are alike then, and so are all bodies, out along the tree, in, and out again
+    leaves = called_by(dynamics)
+    assert [has_calls(leaf) for leaf in leaves] == [False, True, False, False]
 
 
 @pytest.mark.slow

@@ -543,8 +543,12 @@ class _Recursion:
     def link(self, linker: Linker) -> Any:
         """Accelerations as values: out along the tree, in, and out again."""
         alone = {key: Work([expression]) for key, expression in self.alone.items()}
+        columns = self.resolve([column for _, column in self.cut.called.values()])
+        called = [
+            (symbols, Work([column])) for (symbols, _), column in zip(self.cut.called.values(), columns, strict=True)
+        ]
         #: Placeholders of motions (by hash) that somebody reads, directly or further out along the tree.
-        needed = {symbol for work in alone.values() for symbol in work.hashes}
+        needed = {symbol for work in (*alone.values(), *(work for _, work in called)) for symbol in work.hashes}
         for group, kind in self.kinds.items():
             needed.update(group.symbols[i] for i in kind.reads)
         outward: dict[_Group, Step] = {}
@@ -554,6 +558,11 @@ class _Recursion:
             needed.update(group.symbols[i] for i in step.reads)
         for group in self.groups:
             self._evaluate(group, outward[group], linker)
+        for placeholders, work in called:
+            loads, at = linker.value(work, linker.places.__getitem__), 0
+            for column in placeholders:
+                linker.define(elements(column), loads[at : at + column.numel()])
+                at += column.numel()
         for group in reversed(self.groups):
             kind = self.kinds[group]
             for symbols, child in zip(kind.received, group.children, strict=True):

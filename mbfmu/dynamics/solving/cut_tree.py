@@ -17,17 +17,18 @@ from collections.abc import Iterator, Mapping, Sequence
 import casadi as ca
 import numpy as np
 
-from mbfmu.dynamics.columns import elements, hashes
+from mbfmu.dynamics.columns import elements, hashes, stacked, symbols_in
 from mbfmu.dynamics.expressions.values import Values, evaluated
 from mbfmu.dynamics.reading.equation_context import Behaviour
 from mbfmu.dynamics.structure.frame_graph import GROUND, Edge
-from mbfmu.dynamics.structure.quantities import MOTION, FrameMotion, MotionBeyond, Wrench, at_children
+from mbfmu.dynamics.structure.quantities import MOTION, Assigned, FrameMotion, MotionBeyond, Wrench, at_children
 from mbfmu.dynamics.structure.scalar_graph import FlangeNode
 from mbfmu.dynamics.structure.structure import Structure
 from mbfmu.dynamics.structure.topology import Topology
 from mbfmu.dynamics.structure.unknowns import Coordinate, Unknowns
 from mbfmu.modeling import leaves
 from mbfmu.modeling.formulas import Formula, Quantity
+from mbfmu.runtime.calls import calls_in, offsets
 
 #: Speeds of one body that bends up to which they are eliminated in symbols: code grows with their number's cube.
 MOST_SPEEDS = 24
@@ -121,6 +122,8 @@ class CutTree:
     #: Symbols for the numbers that shape relative motions.
     numbers: tuple[Numbers, ...]
     values: Values
+    #: Component -> placeholders of its loads, a column for each connector, and what they are, as one column.
+    called: Mapping[str, tuple[list[ca.SX], ca.SX]]
 
     @classmethod
     def of(cls, base: Values) -> CutTree:
@@ -144,7 +147,33 @@ class CutTree:
         given |= at_children(wrench) | base.torn
         wanted = list(_wanted(structure, order))
         values = evaluated(base.graph.within(structure, wanted, given), given)
-        return cls(order, keys_of, alone, _carried(order, topology), motion, wrench, numbers, values)
+        tree = cls(order, keys_of, alone, _carried(order, topology), motion, wrench, numbers, values, {})
+        return tree._with_calls_apart()
+
+    def _with_calls_apart(self) -> CutTree:
+        """The same with placeholders of loads that are calls, such as those of a contact.
+
+        They are long, and worked out once so, not at each of the frames that they act on.
+        """
+        loads: dict[str, dict[str, list[Assigned]]] = {}
+        for quantity in self.values.known:
+            if isinstance(quantity, Assigned) and isinstance(quantity.target, leaves.Load):
+                loads.setdefault(quantity.path, {}).setdefault(quantity.target.connector, []).append(quantity)
+        known, called = dict(self.values.known), {}
+        for path, ends in loads.items():
+            column = stacked(known[quantity] for end in ends.values() for quantity in end)
+            symbols = symbols_in(column)
+            if not self.unsolved.isdisjoint(hashes(symbols)):
+                continue
+            if not calls_in(ca.Function("loads", [stacked(symbols)], [column])):
+                continue
+            placeholders = []
+            for connector, quantities in ends.items():
+                sizes = [known[quantity].numel() for quantity in quantities]
+                placeholders.append(ca.SX.sym(f"loads {path}.{connector}", sum(sizes)))
+                known |= dict(zip(quantities, ca.vertsplit(placeholders[-1], offsets(sizes)), strict=True))
+            called[path] = (placeholders, column)
+        return dataclasses.replace(self, values=dataclasses.replace(self.values, known=known), called=called)
 
     def alpha(self, node: int) -> ca.SX:
         """Placeholders of the accelerations of a node."""
