@@ -29,10 +29,16 @@ NEAR = 1e-10
 GIVING = 1e-12
 #: Part of the speed below which bodies do not rebound that is no approach any more.
 SLOW = 1e-3
+#: What slides has stopped where it goes back by this part of the speed up to which its direction is held: `v_min`, or
+#: more (BACK and REST of templates/runtime/impacts.c).
+BACK = 0.1
 #: What is closed may move apart or together so fast [m/s], as steps and tolerances let it: the runtime takes it back.
 DRIFTING = 1e-2
 #: Part of the greatest friction by which what sticks may exceed it, for the sake of rounding.
 WITHIN = 1e-9
+#: What has come to its end, by more than rounding, is an event once more: a point that pulls with this [N], or exceeds
+#: its greatest friction by as much, and this part of it.
+LEAVING, LEAVING_PART = 1e-7, 1e-6
 #: How far bodies may overlap at the start [m], for the sake of rounding and of closed loops.
 OVERLAP = 1e-9
 
@@ -124,6 +130,8 @@ class RigidContact(ContactPair, Law):
         self.effort(impulse=ca.vertcat(*(ca.if_else(kept[i], opens[i], f_n[i]) for i in count)))
         for i in count:
             self._watch(closed[i], gap[i], speed[i], opens[i], f_n[i], drifts)
+        # Events of single forces come once each, and the runtime may leave them as they are
+        self.switch(ca.mmin(ca.vertcat(*(ca.if_else(kept[i], f_n[i] + LEAVING, 1) for i in count))), 1, 0)
         forces = [f_n[i] * point.normal for i, point in enumerate(found)]
         lost = -ca.dot(f_n, speed)
         if rubbed is None:
@@ -209,13 +217,15 @@ class _Rubbed:
     def rub(self, modes: Any, kept: list[Any], f_n: Any) -> None:
         """Let friction follow from what points do; watch how long they do it."""
         contact = self._contact
-        slow = SLOW * contact.v_min
         rows, sizes, sticking = [], [], []
         for i, (v, f_t, force) in enumerate(zip(self.v, self._f_t, self.forces, strict=True)):
             begun = modes.direction[3 * i : 3 * i + 3]
-            # What begins to slide has its direction from the event; what stops comes to slide the other way
-            slides = v + slow * begun
-            speed = guarded_length(slides, slow * TINY)
+            length = guarded_length(begun, TINY)
+            ahead, least = ca.dot(v, begun) / length, contact.v_min * length
+            # What begins to slide has its direction from the event; what stops keeps its own until the event of that.
+            # Events see the same (`sees` of templates/runtime/impacts.c)
+            slides = v + ca.fmax(least - ahead, 0) * begun / length
+            speed = guarded_length(slides, contact.v_min * TINY)
             law = f_t + contact.mu_k * f_n[i] * slides / speed
             sticks = ca.logic_and(kept[i], modes.sticks[i] > 0.5)
             normal = self._normals[i]
@@ -223,10 +233,13 @@ class _Rubbed:
             rows.append(ca.if_else(sticks, stays, ca.if_else(kept[i], law, f_t)))
             size = guarded_length(force, TINY)
             contact.switch(ca.if_else(sticks, (1 + WITHIN) * contact.mu_s * f_n[i] + PRESSING - size, 1), 1, 0)
-            turned = ca.dot(slides, begun) - guarded_length(begun, TINY) * speed / 2
+            turned = ca.fmin(ca.fmax(ahead, least) - speed / 2, ahead + BACK * least)
             contact.switch(ca.if_else(ca.logic_and(kept[i], ca.logic_not(sticks)), turned, 1), 1, 0)
             sizes.append(size)
             sticking.append(sticks)
+        most = [contact.mu_s * f_n[i] for i in range(len(sizes))]
+        spare = ((1 + LEAVING_PART) * most[i] + LEAVING - size for i, size in enumerate(sizes))
+        contact.switch(ca.mmin(ca.vertcat(*(ca.if_else(*one, 1) for one in zip(sticking, spare, strict=True)))), 1, 0)
         contact.effort(impulse_t=ca.vertcat(*rows))
         contact.f_t, contact.sticks = ca.vertcat(*sizes), ca.vertcat(*sticking)
 

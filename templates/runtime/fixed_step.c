@@ -67,7 +67,7 @@ static Outcome states_at_end(Instance *s, double h, double end)
     else outcome = dopri5_stages(s, head->end, h, end, s->head.x, s->head.m);
     if (!outcome) outcome = return_to_constraints(s, end);
     int moved;
-    return outcome ? outcome : settle_points(s, end, s->step.next_x, s->head.m, s->step.w, &moved);
+    return outcome ? outcome : settle_points(s, end, s->step.next_x, s->head.m, s->step.w, 0, &moved);
 }
 
 static Outcome fixed_step(Instance *s, double h, double end)

@@ -42,10 +42,11 @@ SMALL
    of forces, beside what was asked for, that shows that they share nothing. */
 #define WELL_WITHIN 0.99
 #define UNSHARED 1e-6
-/* What points give way by, as a part of that, where forces stay as they are with it, to this part of the greatest; what
-   rounding may move forces by that points share. */
+/* What points give way by, as a part of that, where forces stay as they are with it, to this part of the greatest: where
+   points share nothing, rounding moves them by 1e-16, else by 1e-16 / (GIVES STIFFER), and hardly ever by less than 1e-8.
+   What rounding may move forces by that points share. */
 #define STIFFER 1e-4
-#define UNCHANGED 1e-4
+#define UNCHANGED 1e-12
 #define ROUNDED 1e-6
 /* Forces that are none [N], and rates at which points at rest do not come nearer [m/s2]. */
 #define PRESSING 1e-12
@@ -56,18 +57,27 @@ SMALL
 #define LET_GO 0.1
 /* Part of the greatest friction by which it may be exceeded. */
 #define WITHIN 1e-9
-/* A point slides where it is faster than so many times the speed below which nothing is struck: during an impact, which
-   is exact, and between impacts, where steps that stop it may zigzag. */
+/* Forces by which a point may pull, or exceed its greatest friction, also by this part of that, where an event has left it:
+   half of what is an event once more. */
+#define LEFT 5e-8
+#define LEFT_PART 5e-7
+/* During an impact, which is exact, a point slides where it is faster than so many times the speed below which nothing is
+   struck. */
 #define STRUCK_AT_REST 4
-#define AT_REST 100
-/* A point that sticks does so up to this many times that speed: steps and tolerances let it drift. */
-#define DRIFTS 1000
+/* Below so many times that speed (v_min of RigidContact) the direction in which a point slides is held; a point has stopped
+   that goes back by this part of it. Where that is less than steps may be wrong by, directions are held up to a greater
+   speed: they would turn by what is noise. */
+#define REST 1000
+#define BACK 0.1
 /* What closed points drift by is taken back where they are so far apart [m], or faster than so many times that speed: less
    than what counts as touching, and at rest. */
 #define APART 5e-11
 #define DRIFTED 0.5
 /* Directions of points that begin to slide are right to this; by how much others turn in a part of an impact. */
 #define DIRECTED 1e-13
+/* What begins to slide with less than this part of the rates that there would be without forces keeps its direction, as where
+   other points all but hold it: directions of such do not converge, and friction follows its velocity when it has one. */
+#define CREEPS 1e-6
 #define TURN 5e-3
 /* A direction that is held for a point that slides is given up where the point has turned away from it: its cosine. */
 #define TURNED 0.9
@@ -220,39 +230,55 @@ static int is_outside(const Instance *s, const Problem *p, const double *f, int 
     return size > most - fmin(0.5 * most, lets_go(s, rubs(s, i), 3) + spare) + 0.5 * PRESSING;
 }
 
-/* Take friction of a point that sticks to the nearest place within its cone. */
-static void take_within(const Instance *s, int i, double *f)
+/* Take friction of a point that sticks to the nearest place well within its cone. Returns 0 where it is there. */
+static int take_within(const Instance *s, int i, double *f)
 {
     const Impacts *it = &s->impacts;
     double *along = f + rubs(s, i), mu = WELL_WITHIN * it->fixed[i], size = norm3(along), most;
-    if (size <= mu * f[i]) return;
+    if (size <= mu * f[i]) return 0;
     if (it->held[i]) f[i] = fmax(f[i] + mu * size, 0) / (1 + mu * mu);
     most = mu * fmax(f[i], 0);
     for (int k = 0; k < 3; ++k) along[k] *= size > 0 ? most / size : 0;
+    return 1;
 }
 
-/* Where points that stick leave their cones: do others share forces with them such that none does? Then these are f
-   (projections onto the cones and onto the equations in turn: von Neumann 1950). */
+/* Is a point that sticks outside its cone, less `spare`? */
+static int some_are_outside(const Instance *s, const Problem *p, const double *f, double spare)
+{
+    int outside = 0;
+    for (int i = 0; i < npoints(s->model); ++i) outside |= is_outside(s, p, f, i, spare);
+    return outside;
+}
+
+/* Where points that stick leave their cones: do others share forces with them such that none does? Then these are f, well
+   within the cones where they can be, so that none leaves them again at once (projections onto the cones and onto the
+   equations in turn: von Neumann 1950). */
 static void share_within_cones(Instance *s, const Problem *p, double *f)
 {
     enum { ROUNDS = 100 };
     Impacts *it = &s->impacts;
     int points = npoints(s->model), rows = nstruck(s->model);
+    double spare = ROUNDED * largest(f, points);
+    if (!some_are_outside(s, p, f, spare)) return;
     COPY(it->kept, f, rows);
     COPY(it->kept_shares, it->shares, rows);
     for (int round = 0; round < ROUNDS; ++round) {
-        int outside = 0;
-        double asked = 0, shared = 0, spare = ROUNDED * largest(f, points);
-        for (int i = 0; i < points; ++i) outside |= is_outside(s, p, f, i, spare);
-        if (!outside) return;
+        int taken = 0;
+        double asked = 0, shared = 0;
         COPY(it->shares, f, rows);
         for (int i = 0; i < points; ++i)
-            if (rubs(s, i) >= 0 && it->stuck[i]) take_within(s, i, it->shares);
+            if (rubs(s, i) >= 0 && it->stuck[i]) taken |= take_within(s, i, it->shares);
+        if (!taken) break;
         for (int i = 0; i < rows; ++i) asked = fmax(asked, fabs(it->shares[i] - f[i]));
         COPY(it->others, f, rows);
         share(s, p, f);
         for (int i = 0; i < rows; ++i) shared = fmax(shared, fabs(it->others[i] - f[i]));
         if (shared <= UNSHARED * asked) break;
+    }
+    if (!some_are_outside(s, p, f, spare)) {
+        COPY(it->shares, f, rows);
+        share(s, p, f);
+        return;
     }
     COPY(it->shares, it->kept_shares, rows);
     COPY(f, it->kept, rows);
@@ -311,11 +337,12 @@ static int turn(Instance *s, const Problem *p, const double *f)
 {
     Impacts *it = &s->impacts;
     int rows = nstruck(s->model), turns = 0;
+    double nothing = (p->forces ? CREEPS : NOTHING) * p->scale;
     for (int i = 0; i < npoints(s->model); ++i) {
         int at = rubs(s, i);
         if (at < 0 || !p->touching[i] || it->stuck[i] || it->slides[i] || !(f[i] > p->pull)) continue;
         double *along = it->along + 3 * i, *y = it->y + at, next[3], give = 0, most = it->friction[i] * f[i];
-        if (!(norm3(y) > NOTHING * p->scale) || !(most > 0) || !(dot3(y, along) > 0)) continue;
+        if (!(norm3(y) > nothing) || !(most > 0) || !(dot3(y, along) > 0)) continue;
         for (int k = 0; k < 3; ++k) give += it->across[at + k + (size_t)(at + k) * rows];
         for (int k = 0; k < 3; ++k) next[k] = most * along[k] + y[k] / give;
         double length = norm3(next), change = 0;
@@ -463,8 +490,31 @@ static int see_sliding(Instance *s, const double *velocity)
     return count;
 }
 
-/* The same between impacts. What sticks has not begun to slide by drifting, and what slides is as fast as its friction sees
-   it: with what its direction adds (`direction_from`). */
+/* Speed along its surface up to which a point may be at rest, and a new direction is held: of states that are near 1, steps
+   may be wrong by the tolerance. */
+static double rest_of(const Instance *s, int i) { return fmax(REST * s->impacts.slow[i], s->now->tolerance / BACK); }
+
+/* The direction in which friction sees a point slide with a velocity v, where D is the direction that is held of it: v with
+   its part along D taken for REST slow |D| at least. That is v / |v| of all that is not at rest, and D of what is; equations
+   have the same (`Modes` of mbfmu/dynamics/reading/events.py). Returns the part of v along D, over the least of it. */
+static double sees(const Instance *s, int i, const double *v, const double *held, double *along)
+{
+    double length = norm3(held), least = REST * s->impacts.slow[i] * length, part = dot3(v, held) / length;
+    for (int k = 0; k < 3; ++k) along[k] = v[k] + fmax(least - part, 0) / length * held[k];
+    double size = norm3(along);
+    for (int k = 0; k < 3; ++k) along[k] = size > 0 ? along[k] / size : held[k] / length;
+    return least > 0 ? part / least : part > 0 ? INFINITY : 0;
+}
+
+/* Has a closed point that slid come to rest, or not gone off yet, and is no faster than `rest`? */
+static int is_at_rest(const Instance *s, int i, const double *modes, double rest)
+{
+    double along[3], *v = s->impacts.velocity + rubs(s, i);
+    return norm3(v) <= rest && sees(s, i, v, modes + DIRECTION, along) <= BACK;
+}
+
+/* The same between impacts. What sticks has not begun to slide by drifting, and what slides does so in the direction that
+   its friction has; the direction that is held stays (`keeps`) unless the point has turned away from it. */
 static void see_motion(Instance *s, const double *before)
 {
     Impacts *it = &s->impacts;
@@ -472,23 +522,41 @@ static void see_motion(Instance *s, const double *before)
     for (int i = 0; i < npoints(s->model); ++i) {
         const double *modes = before + s->tables->point_modes[i];
         int at = rubs(s, i);
+        it->keeps[i] = 0;
         if (at < 0 || !is_on(modes[CLOSED])) continue;
         if (is_on(modes[STICKS])) {
-            it->slides[i] &= norm3(it->velocity + at) > DRIFTS * it->slow[i];
+            it->slides[i] &= norm3(it->velocity + at) > REST * it->slow[i];
             continue;
         }
-        double sliding[3];
-        for (int k = 0; k < 3; ++k) sliding[k] = it->velocity[at + k] + it->slow[i] * modes[DIRECTION + k];
-        see_point(it, i, sliding, AT_REST);
+        if (!(norm3(modes + DIRECTION) > 0.5)) continue;
+        it->slides[i] = !is_at_rest(s, i, modes, REST * it->slow[i]);
+        if (!it->slides[i]) continue;
+        double *along = it->along + 3 * i, part = sees(s, i, it->velocity + at, modes + DIRECTION, along);
+        it->keeps[i] = part > 0 && dot3(along, modes + DIRECTION) > TURNED * norm3(modes + DIRECTION);
+        if (!it->keeps[i]) see_point(it, i, it->velocity + at, 0);
     }
 }
 
-/* The direction that friction gets of a point: `along`, longer the more the point drifts at rest, which must not turn it. */
+/* The direction to hold of a point, such that friction sees `along`: as long as it is to be held. Where a point begins to
+   slide that has drifted, that is until the drift is less than what tells of a stop. */
 static void direction_from(Instance *s, int i, double *direction)
 {
     Impacts *it = &s->impacts;
-    double drifts = it->slides[i] || !(it->slow[i] > 0) ? 0 : norm3(it->velocity + rubs(s, i)) / it->slow[i];
-    for (int k = 0; k < 3; ++k) direction[k] = (1 + 10 * drifts) * it->along[3 * i + k];
+    const double *along = it->along + 3 * i, *v = it->velocity + rubs(s, i);
+    double slow = REST * it->slow[i], drift = it->slides[i] ? 0 : norm3(v), most = rest_of(s, i) + 2 / BACK * drift;
+    for (int k = 0; k < 3; ++k) direction[k] = most * along[k] - (drift > 0 ? v[k] : 0);
+    double length = norm3(direction), part = drift > 0 ? dot3(v, direction) / length : 0;
+    for (int k = 0; k < 3; ++k) direction[k] *= slow > 0 ? (length + part) / (length * slow) : 1 / length;
+}
+
+/* Does friction see a point at rest slide in the direction in which it does, as its direction was held before? */
+static int sees_along(const Instance *s, int i, const double *held)
+{
+    const double *along = s->impacts.along + 3 * i;
+    double seen[3], away = 0;
+    if (!(norm3(held) > 0.5) || sees(s, i, s->impacts.velocity + rubs(s, i), held, seen) < -0.5 * BACK) return 0;
+    for (int k = 0; k < 3; ++k) away = fmax(away, fabs(seen[k] - along[k]));
+    return away < SAME;
 }
 
 /* Keep why points have no solution, or more than one. */
@@ -518,9 +586,8 @@ static int is_loose(Instance *s, const double *before, int i)
     Impacts *it = &s->impacts;
     const double *modes = before + s->tables->point_modes[i];
     if (rubs(s, i) < 0 || !it->takes_part[i] || it->slides[i] || !is_on(modes[CLOSED]) || is_on(modes[STICKS])) return 0;
-    double length = norm3(modes + DIRECTION);
-    if (!(length > 0.5)) return 0;
-    for (int k = 0; k < 3; ++k) it->along[3 * i + k] = modes[DIRECTION + k] / length;
+    if (!(norm3(modes + DIRECTION) > 0.5)) return 0;
+    sees(s, i, it->velocity + rubs(s, i), modes + DIRECTION, it->along + 3 * i);
     return 1;
 }
 
@@ -542,6 +609,30 @@ static void stiffen(Instance *s, const Problem *p, const double *f)
     }
     if (!(change <= UNCHANGED * most)) COPY(it->shares, it->kept_shares, rows);
     else for (int i = 0; i < rows; ++i) it->gives[i] *= STIFFER;
+}
+
+/* Do points as the event leaves them pull, or leave their cones, with the forces w that the equations have? Crossings tell of
+   the end of a force once, so the run would go on like that. */
+static Outcome check_forces(Instance *s, double t, const double *before, const double *held, const double *w)
+{
+    Impacts *it = &s->impacts;
+    const Tables *tables = s->tables;
+    for (int i = 0; i < npoints(s->model); ++i) {
+        size_t count = (rubs(s, i) < 0 ? MODES : MODES_OF_RUBBING) * sizeof *held;
+        if (memcmp(before + tables->point_modes[i], held + tables->point_modes[i], count)) return DONE; /* not the last */
+    }
+    for (int i = 0; i < nstruck(s->model); ++i) it->others[i] = w[tables->struck_speeds[i]];
+    for (int i = 0; i < npoints(s->model); ++i) {
+        if (!it->takes_part[i] || !it->held[i]) continue;
+        double f = it->others[i], most = it->fixed[i] * f;
+        double size = is_stuck(s, i, held + tables->point_modes[i]) ? norm3(it->others + rubs(s, i)) : 0;
+        if (f >= -LEFT && size <= (1 + LEFT_PART) * fmax(most, 0) + LEFT) continue;
+        because(s, "%s: no forces of rigid bodies are found at time %.9g that neither pull nor leave the cone of friction: "
+                "it would press with %.6g N, and have %.6g N of friction, at most %.6g N; give less friction, fewer points "
+                "that share a load, or a Contact, which gives way", tables->point_names[i], t, f, size, most);
+        return CHATTERING;
+    }
+    return DONE;
 }
 
 INTERNAL Outcome choose_modes(Instance *s, double t, const double *x, const double *u, const double *m, const double *w,
@@ -594,16 +685,13 @@ INTERNAL Outcome choose_modes(Instance *s, double t, const double *x, const doub
         held[place + SHARE] = !closed ? 0 : stays ? before[place + SHARE] : it->shares[i];
         for (int k = SHARE_ALONG, row = rubs(s, i); row < rubs(s, i) + 3; ++k, ++row)
             held[place + k] = !sticks ? 0 : stays ? before[place + k] : it->shares[row];
-        const double *old = before + place + DIRECTION, *along = it->along + 3 * i;
+        const double *old = before + place + DIRECTION;
         int slid = is_on(before[place]) && !is_on(before[place + STICKS]);
-        double away = 0, length = norm3(old);
-        for (int k = 0; k < 3; ++k) away = fmax(away, fabs(old[k] - length * along[k]));
-        int same = slid && length > 0.5 && away < SAME * length;
-        if (!closed || sticks || same || (slid && it->slides[i] && dot3(old, along) > TURNED * length))
+        if (!closed || sticks || (slid && (it->slides[i] ? it->keeps[i] : sees_along(s, i, old))))
             COPY(held + place + DIRECTION, old, 3);
         else direction_from(s, i, held + place + DIRECTION);
     }
-    return DONE;
+    return stays ? DONE : check_forces(s, t, before, held, w);
 }
 
 /* Are closed points, or those that stick, off by more than is left to their equations? */
@@ -632,7 +720,7 @@ static int take_away(Instance *s, const double *free, double *dv)
     return 1;
 }
 
-INTERNAL Outcome settle_points(Instance *s, double t, double *x, const double *m, const double *w, int *moved)
+INTERNAL Outcome settle_points(Instance *s, double t, double *x, const double *m, const double *w, int event, int *moved)
 {
     Impacts *it = &s->impacts;
     int some = 0;
@@ -645,7 +733,13 @@ INTERNAL Outcome settle_points(Instance *s, double t, double *x, const double *m
     }
     if (!some) return DONE;
     Outcome outcome = look_at_points(s, t, x, inputs_at(s, t, x, m), m, w);
-    if (outcome || !have_drifted(s)) return outcome;
+    if (outcome) return outcome;
+    for (int i = 0; i < npoints(s->model) && event; ++i) {
+        const double *modes = m + nm(s->model) + s->tables->point_modes[i];
+        if (rubs(s, i) < 0 || !it->held[i] || it->stuck[i] || !(norm3(modes + DIRECTION) > 0.5)) continue;
+        it->stuck[i] = is_at_rest(s, i, modes, rest_of(s, i));
+    }
+    if (!have_drifted(s)) return DONE;
     outcome = find_answers(s);
     if (outcome) return outcome;
     for (int i = 0; i < nstruck(s->model); ++i) it->unmoved[i] = i < npoints(s->model) ? it->gap[i] : 0;

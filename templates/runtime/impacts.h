@@ -19,8 +19,9 @@ INTERNAL Outcome strike(Instance *s, double t, const double *x, const double *u,
                         double *x_event, int *struck);
 
 /* Move closed points back together, and take away velocities of what is closed or sticks, where steps have let them drift:
-   along their impulses, so that nothing gains energy by it. *moved: it has changed x. */
-INTERNAL Outcome settle_points(Instance *s, double t, double *x, const double *m, const double *w, int *moved);
+   along their impulses, so that nothing gains energy by it; at an event also of what has stopped sliding. *moved: it has
+   changed x. */
+INTERNAL Outcome settle_points(Instance *s, double t, double *x, const double *m, const double *w, int event, int *moved);
 
 /* Does a point stick under the modes m? */
 INTERNAL int is_sticking(const Instance *s, const double *m);

@@ -442,7 +442,7 @@ INTERNAL Outcome complete_trial(Instance *s, Outcome outcome)
     }
     outcome = project(s, end, s->step.next_x, s->head.m);
     if (outcome) return outcome;
-    outcome = settle_points(s, end, s->step.next_x, s->head.m, s->step.w, &moved);
+    outcome = settle_points(s, end, s->step.next_x, s->head.m, s->step.w, 0, &moved);
     if (outcome) return outcome;
     stale |= moved;
     if (stale) outcome = right_hand_side(s, end, s->step.next_x, s->head.m, s->step.w, s->step.next_k);

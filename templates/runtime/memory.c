@@ -194,7 +194,7 @@ static void take_impacts(Area *area, Instance *s)
                           &it->middle, &it->sum, &it->gives, &it->shares, &it->kept,
                           &it->kept_shares, &it->others};
     double **of_speeds[] = {&it->load, &it->norms};
-    int **ints[] = {&it->takes_part, &it->held, &it->stuck, &it->slides, &it->loose};
+    int **ints[] = {&it->takes_part, &it->held, &it->stuck, &it->slides, &it->loose, &it->keeps};
     for (size_t i = 0; i < sizeof of_points / sizeof *of_points; ++i) *of_points[i] = take_doubles(area, points);
     for (size_t i = 0; i < sizeof of_rows / sizeof *of_rows; ++i) *of_rows[i] = take_doubles(area, rows);
     for (size_t i = 0; i < sizeof of_speeds / sizeof *of_speeds; ++i)

@@ -41,7 +41,7 @@ INTERNAL Outcome states_within(Instance *s, double t, double *x)
     }
     Outcome outcome = project(s, t, x, m);
     int moved;
-    return outcome ? outcome : settle_points(s, t, x, m, s->step.inner_w, &moved);
+    return outcome ? outcome : settle_points(s, t, x, m, s->step.inner_w, 0, &moved);
 }
 
 QUICK

@@ -343,7 +343,7 @@ typedef struct {
     double *M, *V, *gap, *velocity, *rate, *normal, *touching, *resting, *restitution, *slow, *fixed, *kinetic; /* as given */
     double *factors, *load, *norms, *answers, *across; /* of M; of all speeds to each impulse, and of all velocities */
     int *pivots;
-    int *takes_part, *held, *stuck, *slides, *loose; /* of each point, while impulses are sought */
+    int *takes_part, *held, *stuck, *slides, *loose, *keeps; /* of each point, while impulses are sought */
     double *along, *friction;       /* directions in which points slide, and coefficients with which they do */
     double *system, *balance, *wanted, *left, *f, *y; /* equations of points, impulses and velocities */
     int *places;

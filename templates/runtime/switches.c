@@ -144,7 +144,7 @@ INTERNAL Outcome settle_events(Instance *s, double t, double *x, double *m, doub
     if (!nheld(s->model)) return update_modes(s, t, x, m, c);
     COPY(s->events.m_event, before, ndiscrete(s->model));
     COPY(s->events.m_before, before, ndiscrete(s->model));
-    outcome = settle_points(s, t, x, s->events.m_before, s->step.w, &moved);
+    outcome = settle_points(s, t, x, s->events.m_before, s->step.w, 1, &moved);
     if (outcome) return outcome;
     if (moved) forget_flips(s); /* what was a crossing may be none any more */
     outcome = accelerations(s, t, x, inputs_at(s, t, x, s->events.m_before), s->events.m_before, s->events.w_before);

@@ -8,20 +8,24 @@ import math
 import pathlib
 from typing import Any
 
+import casadi as ca
 import fmpy
 import numpy as np
 import pytest
+from scipy.integrate import solve_ivp
 
 import mbfmu
 from mbfmu.components import Prismatic, World, translational
 from mbfmu.components.blocks import Constant, Ramp
-from mbfmu.components.contact import Box, Capsule, Contact, Plane, RigidContact, Sphere
+from mbfmu.components.contact import Box, Capsule, Contact, Plane, RigidContact, Sphere, rigid
 from mbfmu.components.joints import Revolute
 from mbfmu.components.parts import Body, FixedTranslation
 from mbfmu.dynamics import System
 from mbfmu.errors import InitializationError, ModelError
 from mbfmu.modeling import Assembly, Component, Frame_a, Start, Variable
 from mbfmu.modeling import types as t
+from mbfmu.runtime import contract
+from mbfmu.runtime.run import Run
 from mbfmu.simulation import simulate
 from problems.contact import PROBLEMS, REST, Cradle, G, Touching, rigid_ball
 from problems.rigid_contact import Rod, routh
@@ -432,6 +436,51 @@ def test_a_block_on_a_slope_sticks_without_creep() -> None:
     assert abs(held["body.r_0[1]"][-1]) < 1e-10
     slides = simulate(Touching(Box(**box), {"mu_k": 0.3}, **RIGID, **start), 1.0, tolerance=1e-8)
     assert slides["body.v_0[1]"][-1] == pytest.approx(G * (math.sin(slope) - 0.3 * math.cos(slope)), rel=1e-8)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("friction", "message"), [(3.0, "press with -"), (-20.0, "press with [0-9]")])
+def test_forces_that_are_not_those_of_the_event_end_the_run(
+    monkeypatch: pytest.MonkeyPatch, friction: float, message: str
+) -> None:
+    """Equations under which what sticks has too much friction, or pulls, as where rounding decides on shares."""
+
+    def rub(self: Any, modes: Any, kept: list[Any], f_n: Any) -> None:
+        (f_t,) = self._f_t
+        self._contact.effort(impulse_t=f_t - ca.if_else(kept[0], friction * f_n * ca.SX([1, 0, 0]), 0))
+        self._contact.f_t, self._contact.sticks = ca.SX([0]), kept[0]
+
+    monkeypatch.setattr(rigid._Rubbed, "rub", rub)
+    with pytest.raises(InitializationError, match=rf"contact: no forces of rigid bodies .* time 0 .* {message}"):
+        simulate(Rod(math.radians(60), {"mu_k": 1.0}, v=(0, 0, 0), g=G), 0.1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("tolerance", [1e-4, 1e-6, 1e-8])
+def test_what_slides_across_a_slope_turns_and_stops_once(tolerance: float) -> None:
+    """It turns downhill, and stops: as the two equations of a block have it, in a few events, none of noise."""
+    slope, mu = 0.2, 0.3
+    start = {"I": (1e9, 1e9, 1e9), "height": 0.1, "v": (-0.5, 1.0, 0.0), "slope": slope}
+    system = System.of(Touching(Sphere(radius=0.1), {"mu_k": mu}, **RIGID, **start))
+    run = Run(system.equations, system.variables, tolerance=tolerance)
+    run.finish_initialisation()
+    run.advance(1.0)
+    place = {v.name: contract.place(v.store, v.index) for v in system.variables}
+    found = run.row(np.array([place[name] for name in ("contact.sticks[1]", "body.r_0[1]", "body.r_0[2]")]))
+
+    def rates(_: float, s: np.ndarray) -> np.ndarray:
+        pull = -mu * G * math.cos(slope) * s[2:] / np.linalg.norm(s[2:])
+        return np.array([*s[2:], pull[0] + G * math.sin(slope), pull[1]])
+
+    def stops(_: float, s: np.ndarray) -> float:
+        return float(np.linalg.norm(s[2:])) - 1e-6
+
+    stops.terminal = True  # type: ignore[attr-defined]
+    expected = solve_ivp(rates, (0.0, 1.0), [0, 0, -0.5, 1.0], events=stops, rtol=1e-10, atol=1e-12)
+    assert expected.t[-1] < 1.0
+    assert found[0] == 1
+    np.testing.assert_allclose(found[1:], expected.y[:2, -1], atol=max(1e-7, 5 * tolerance))
+    assert run.instance.statistics()["events"] <= 6
 
 
 @pytest.mark.slow

@@ -82,8 +82,9 @@ class Modes:
         closed: 1 while a point is kept closed, for each.
         sticks: 1 while a closed point sticks, for each; empty without friction.
         direction: in which a point slides, or begins to, three elements each; empty without friction. Friction is that
-            of the velocity with `slow` times the direction added to it: of length 1, or more where a point begins to
-            slide that has drifted.
+            of the velocity with its part along the direction taken for 1000 `slow` times the length of the direction
+            at least: of length 1, or more where steps or drift leave more of that velocity open. A point has stopped
+            where that part is less than a tenth of this speed, backwards.
         gives: what a closed point gives way by [1/kg], times the force beyond `f_n` and `f_t`, so that points share
             what the motion does not tell, as the runtime has shared it at the event; empty without friction.
         f_n: normal force at the event of what is closed [N], for each; empty without friction.
