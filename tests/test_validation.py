@@ -22,7 +22,11 @@ DESCRIPTION = """<?xml version="1.0" encoding="UTF-8"?>
     <Unit name="m"><BaseUnit m="1"/><DisplayUnit name="mm" factor="1000"/></Unit>
     <Unit name="kg"><BaseUnit kg="1"/></Unit>
   </UnitDefinitions>
-  <TypeDefinitions><SimpleType name="Length"><Real unit="m" min="-5" max="5"/></SimpleType></TypeDefinitions>
+  <TypeDefinitions>
+    <SimpleType name="Width"><Real unit="m" min="2"/></SimpleType>
+    <SimpleType name="Depth"><Real unit="m" max="0"/></SimpleType>
+    <SimpleType name="Length"><Real unit="m" min="-5" max="5"/></SimpleType>
+  </TypeDefinitions>
   <LogCategories><Category name="logAll"/></LogCategories>
   <DefaultExperiment startTime="0" stopTime="1" tolerance="1e-6" stepSize="0.01"/>
   <ModelVariables>
@@ -244,6 +248,40 @@ def test_a_binary_must_be_a_library_with_all_functions(tmp_path: pathlib.Path) -
     library = host_library().replace(b"\0fmi2DoStep\0", b"\0fmi2DoSkip\0")
     (problem,) = validate(pack(tmp_path / "other.fmu", **{"binaries/linux64/mass.so": library}), run=False)
     assert problem.endswith("does not export fmi2DoStep, which CoSimulation needs.")
+
+
+def wasm_component(*exports: str) -> bytes:
+    """A WebAssembly component that exports instances by these names (Component Model, Binary.md: section 11)."""
+    names = [b"\0" + bytes([len(name)]) + name.encode() + b"\x05\0\0" for name in exports]
+    body = bytes([len(names)]) + b"".join(names)
+    return b"\0asm\x0d\0\1\0" + b"\x0b" + bytes([len(body) & 127 | 128, len(body) >> 7]) + body
+
+
+@pytest.mark.parametrize(
+    ("element", "interface"), [("CoSimulation", "co-simulation"), ("ModelExchange", "model-exchange")]
+)
+def test_a_webassembly_component_has_what_its_interface_needs(
+    tmp_path: pathlib.Path, element: str, interface: str
+) -> None:
+    description = (
+        '<fmiModelDescription fmiVersion="3.0" modelName="Mass" instantiationToken="1">'
+        f'<{element} modelIdentifier="mass"/><ModelVariables>'
+        '<Float64 name="time" valueReference="0" causality="independent"/></ModelVariables><ModelStructure/>'
+        "</fmiModelDescription>"
+    )
+    name = "binaries/wasm32-wasip2/mass.wasm"
+
+    def told(content: bytes) -> list[str]:
+        path = pack(tmp_path / "mass.fmu", description, **{name: content})
+        return [problem for problem in validate(path, run=False) if name in problem]
+
+    common, own = "fmi:fmi3/common@3.0.0", f"fmi:fmi3/{interface}@3.0.0"
+    assert told(b"no component") == [f'The binary "{name}" is no WebAssembly component.']
+    assert told(wasm_component(common, own)) == []
+    for missing, there in ((common, own), (own, common)):
+        assert told(wasm_component(there)) == [
+            f'The component "{name}" does not export {missing}, which {element} needs.'
+        ]
 
 
 @pytest.mark.slow

@@ -97,6 +97,13 @@ def test_samples_are_quantiles_of_the_generator(block, law):
     assert scipy.stats.kstest(found, law.cdf).pvalue > 0.01
 
 
+def test_seeds_of_names_are_modelicas() -> None:
+    """As ModelicaTest.Utilities.Strings has them, and of an empty text the hash's first value, 0xAAAAAAAA."""
+    assert hash_string("this is a test") == 1827717433
+    assert hash_string("Controller.noise1") == -1025762750
+    assert hash_string("") == 0xAAAAAAAA - 2**32
+
+
 @pytest.mark.slow
 def test_seeds_tell_instances_and_runs_apart():
     settings = {"samplePeriod": 1e-3, "y_min": 0.0, "y_max": 1.0}

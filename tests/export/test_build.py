@@ -94,6 +94,26 @@ def test_a_folder_gets_the_name_of_the_model(system: System, tmp_path: pathlib.P
     assert build(system, tmp_path, target="python") == tmp_path / "Examples_Oscillator.fmu"
 
 
+@pytest.mark.parametrize(
+    ("options", "words", "exchange"),
+    [
+        ({"target": "native", "fmi": 2}, "FMI 2.0, co-simulation and model exchange<", True),
+        ({"target": "native", "fmi": 3}, "FMI 3.0, co-simulation and model exchange<", True),
+        ({"target": "python"}, "FMI 2.0, co-simulation<", False),
+    ],
+)
+def test_the_documentation_tells_the_interfaces(
+    system: System, tmp_path: pathlib.Path, options: dict[str, Any], words: str, exchange: bool
+) -> None:
+    path = build(system, tmp_path / "a.fmu", equations="interpreted", **options)
+    with zipfile.ZipFile(path) as archive:
+        page = archive.read("documentation/index.html").decode()
+        description = etree.fromstring(archive.read("modelDescription.xml"))
+    assert words in page
+    assert (description.find("ModelExchange") is not None) == exchange
+    assert ("left out, for the python target is for co-simulation only" in page) != exchange
+
+
 def test_progress_is_told(system: System, tmp_path: pathlib.Path) -> None:
     told: list[str] = []
     build(system, tmp_path, target="python", progress=told.append)

@@ -5,6 +5,7 @@ import itertools
 import pathlib
 from typing import Any
 
+import numpy as np
 import pytest
 from lxml import etree, html
 
@@ -66,6 +67,9 @@ def test_layout_grows_from_the_world_without_overlap() -> None:
         assert box.x + box.width <= drawing.width
         assert box.y + box.height <= drawing.height
     assert len(drawing.lines) == len(connections)
+    rows = [box.y for box in drawing.boxes if box.x == place["p.q0"].x]
+    assert rows[0] == place["world"].y == place["world"].x  # the margin is as wide above as on the left
+    np.testing.assert_allclose(np.diff(rows), rows[1] - rows[0])
 
 
 def test_what_is_inside_a_component_is_not_drawn() -> None:

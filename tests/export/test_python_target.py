@@ -31,6 +31,7 @@ from mbfmu.fmus.planar_loop_release import PlanarLoopRelease
 from mbfmu.runtime import build as runtime
 from mbfmu.runtime.compilers import host_platform, library_name, require_compiler
 from mbfmu.runtime.references import value_references
+from mbfmu.runtime.slave import Slave
 from mbfmu.validation import validate
 
 pytestmark = pytest.mark.skipif(
@@ -328,6 +329,22 @@ def test_fmus_of_one_process_have_slaves_and_runtimes_of_their_own(
     assert [unit.get("time") for unit in units] == [0.5, 1.0, 0.5]
     for unit in units:
         unit.free()
+
+
+def test_a_getter_that_fails_answers_with_nothing_of_its_type() -> None:
+    class Broken(Slave):
+        def __init__(self) -> None:
+            self.runtime, self.failed = None, []  # type: ignore[assignment]
+
+        def fail(self, error: Exception) -> None:
+            self.failed.append(error)
+
+    broken = Broken()
+    for kind, nothing in (("real", 0.0), ("integer", 0), ("boolean", False), ("string", "")):
+        answer = getattr(broken, f"get_{kind}")([1, 2])
+        assert answer == [nothing] * 2
+        assert {type(value) for value in answer} == {type(nothing)}
+    assert len(broken.failed) == 4
 
 
 def test_a_defect_of_the_slave_is_an_error_and_no_end(system: Any, tmp_path: pathlib.Path) -> None:

@@ -24,6 +24,7 @@ FILES: dict[str, list[str]] = {
     "^name = 5": ["name = 5", "text"],
     "^name = 1979-05-27T07:32:00Z": ["name = 1979-05-27", "text"],
     "^description = []": ["description = [...]", "text"],
+    "^name = {a = 1}": ["name = {...}", "text"],
     "^assembly = 5": ["assembly = 5", "text"],
     "^assembly = 'none'": ["'none'", "not in the gallery"],
     "^assembly = 'pendulum'\n[[component]]\nname = 'a'\nclass = 'b'": ["component", "gallery assembly 'pendulum'"],

@@ -21,6 +21,7 @@ from mbfmu.components import translational as t
 from mbfmu.cosimulation import SystemStructure, cosimulate
 from mbfmu.errors import MbfmuError, ModelError, SimulationError, ValidationError
 from mbfmu.fmi.foreign import Foreign, signals_of
+from mbfmu.fmi.slave import Slave3
 
 MASS, STIFFNESS = 1.0, 40.0  # kg, N/m
 #: A force along straight lines, s and N: kinks at 0.71 s and 1 s, a jump by -3 N at 0.37 s.
@@ -147,6 +148,23 @@ def test_an_fmu_with_steps_of_one_length_meets_kinks_at_the_next_of_them(fmus, f
     times = fmu.times(None, 1.0, 0.3)
     with pytest.raises(SimulationError, match=r"steps of one length only.*no multiple of 0.3 s"):
         fmu.simulate(times, {}, ["s"])
+
+
+@pytest.mark.parametrize(
+    ("internal", "free", "parts"),
+    # An even number of parts of 0.1 s: of any length from the internal one on, or multiples of it only
+    [(0.02, True, 4), (0.02, False, 1), (0.025, False, 4), (0.03, True, 2), (0.03, False, 1), (0.1, True, 1)],
+)
+def test_stairs_are_no_shorter_than_an_fmu_s_own_steps(fmus, internal, free, parts, monkeypatch):
+    own = (r"<CoSimulation ", rf'<CoSimulation fixedInternalStepSize="{internal}" ')
+    edits = (WITHOUT_LINES, own) if free else (WITHOUT_LINES, own, STEPS_OF_ONE_LENGTH)
+    fmu, times = Foreign(changed(fmus["native 3"], "own.fmu", *edits)), np.linspace(0.0, 1.0, 11)
+    inputs = signals_of(fmu, {"time": [0.0, 1.0], "F": [0.0, 3.0]}, times, "linear")
+    steps, step = [], Slave3.step
+    monkeypatch.setattr(Slave3, "step", lambda slave, length: (steps.append(length), step(slave, length))[1])
+    result = fmu.simulate(times, {}, ["s"], inputs, 1e-9)
+    np.testing.assert_allclose(steps, [0.1 / parts] * (10 * parts), rtol=1e-9)
+    np.testing.assert_array_equal(result.time, times)
 
 
 def test_an_fmu_that_asks_for_no_inputs_within_steps_gets_stairs(fmus):

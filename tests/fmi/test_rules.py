@@ -31,8 +31,8 @@ def test_what_outputs_of_fmi_3_may_depend_on(known: str, right: bool) -> None:
 
 #: A correct description, written by hand after FMI 3.0.2; the tests break it in one place each.
 DESCRIPTION = """<fmiModelDescription fmiVersion="3.0" modelName="Mass" instantiationToken="{42}"
-    variableNamingConvention="structured">
-  <TypeDefinitions><Float64Type name="Length" unit="m" min="-5" max="5"/></TypeDefinitions>
+    variableNamingConvention="structured"><TypeDefinitions><Float64Type name="Width" min="2"/>
+  <Float64Type name="Depth" max="0"/><Float64Type name="Length" unit="m" min="-5" max="5"/></TypeDefinitions>
   <ModelVariables>
     <Float64 name="time" valueReference="0" causality="independent"/><Boolean name="b" valueReference="10"/>
     <UInt64 name="n" valueReference="1" causality="structuralParameter" variability="fixed" start="2"/>

@@ -678,6 +678,62 @@ def test_inputs_with_values_of_their_own_outputs_read_beside_connections_and_ord
     assert final(assembly, *names, stop=1.0) == pytest.approx([4, 7, 2, 4, 8, 10])
 
 
+def test_a_dot_in_front_begins_at_the_top(read: Read) -> None:
+    assembly = read("""
+        model M
+          model S
+            Real y = 1;
+          end S;
+          model T
+            model S
+              Real y = 2;
+            end S;
+            model M
+              model S
+                Real y = 3;
+              end S;
+            end M;
+            S own;
+            M.S near;
+            .M.S far;
+          end T;
+          T t;
+        end M;""")
+    assert final(assembly, "t.own.y", "t.near.y", "t.far.y", stop=1.0) == [2, 3, 1]
+
+
+@pytest.mark.parametrize("ends", [("both.y", "one.u"), ("one.u", "both.y")])
+def test_a_connector_of_a_vector_meets_an_array_of_scalar_ones(read: Read, ends: tuple[str, str]) -> None:
+    assembly = read(f"""
+        model M
+          block Both
+            Modelica.Blocks.Interfaces.RealOutput y[2];
+          equation
+            y = {{time, 5*time}};
+          end Both;
+          Both both;
+          Modelica.Blocks.Math.Gain one[2](k={{2, 3}});
+        equation
+          connect({ends[0]}, {ends[1]});
+        end M;""")
+    assert final(assembly, "one[1].y", "one[2].y", stop=1.0) == pytest.approx([2, 15])
+
+
+def test_an_algorithm_may_read_a_part_before_it_assigns_what_is_called_as_a_variable_of_that(read: Read) -> None:
+    assembly = read("""
+        model M
+          model S
+            Real y = 3*time;
+          end S;
+          S s;
+          Real x, y;
+        algorithm
+          x := 2*s.y;
+          y := x + 1;
+        end M;""")
+    assert final(assembly, "x", "y", stop=1.0) == pytest.approx([6, 7])
+
+
 @pytest.mark.parametrize("name", ["start_time", "switch", "energy", "equations", "build", "value", "tolerance"])
 def test_names_that_mean_something_in_python(read: Read, name: str) -> None:
     assembly = read(f"""

@@ -437,6 +437,21 @@ def test_a_floating_robot_stands_on_the_ground(shape: str, tmp_path: pathlib.Pat
     assert result["floating_base.r_rel_a[3]"][-1] == pytest.approx(-0.2 + half - 1e-3 / points, abs=2e-6)
 
 
+@pytest.mark.parametrize("shape", GROUND_SHAPES)
+def test_what_touches_the_ground_lies_as_in_the_file(shape: str, tmp_path: pathlib.Path) -> None:
+    form, angles = GROUND_SHAPES[shape][0], (0.3, -0.5, 0.7)
+    at = '<origin xyz="1 2 3" rpy="{} {} {}"/>'.format(*angles)
+    path = written(tmp_path, link("base", more=f"<collision>{at}<geometry>{form}</geometry></collision>"))
+    solid = mbfmu.load(path, floating=True, ground=-0.2).parts["base_collision"]
+    x, y, z = Rotation.from_euler("xyz", angles).as_matrix().T
+    axes = {"box": {"lengthDirection": x, "widthDirection": y}, "sphere": {}}.get(shape, {"n": z})
+    for name, wanted in {"r": (1, 2, 3), **axes}.items():
+        np.testing.assert_allclose(solid.value(name), wanted, atol=1e-12, err_msg=name)
+    sizes = {"box": {"length": 0.4, "width": 0.2, "height": 0.1}, "sphere": {"radius": 0.1}}
+    for name, size in sizes.get(shape, {"radius": 0.1, "length": 0.3}).items():
+        assert solid.value(name) == size
+
+
 def test_a_ground_asks_for_what_can_touch_it(tmp_path: pathlib.Path) -> None:
     solid = "<collision><geometry>{}</geometry></collision>"
     path = written(tmp_path, link("base", more=solid.format('<mesh filename="a.stl"/>')))
