@@ -16,6 +16,7 @@ import ast
 import contextlib
 import dataclasses
 import difflib
+import functools
 import itertools
 import json
 import os
@@ -27,7 +28,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 CLONE = ROOT / "build" / "mutants"
@@ -103,32 +105,49 @@ def sample(number: int, seed: int, only: str) -> Iterator[Mutant]:
         at = chance.randrange(len(text.splitlines())) + 1  # where nothing can be broken, draw another
         ways = in_c(text, at) if name.endswith(".c") else in_python(text, at)
         chance.shuffle(ways)
-        for operator, changed in ways:
+        for operator, change in ways:
+            changed = change()
             if changed != text and (is_c(changed, name) if name.endswith(".c") else is_python(changed)):
                 drawn += 1
                 yield Mutant(name, at, operator, changed)
                 break
 
 
-def in_python(text: str, line: int) -> list[tuple[str, str]]:
-    """All ways to break a line of Python, by operator."""
+@functools.cache
+def nodes_of(text: str) -> list[Any]:
+    """Return the nodes of a module's syntax tree; a large one takes seconds."""
     from cosmic_ray.ast import ast_nodes, get_ast
+
+    return list(ast_nodes(get_ast(text)))
+
+
+def in_python(text: str, line: int) -> list[tuple[str, Callable[[], str]]]:
+    """All ways to break a line of Python, by operator: functions that return the text with the line broken."""
     from cosmic_ray.mutating import mutate_code
     from cosmic_ray.plugins import get_operator, operator_names
 
-    nodes, found = list(ast_nodes(get_ast(text))), []
+    if re.match(r"\s*(#|$)", text.splitlines()[line - 1]):
+        return []
+
+    def broken(operator: Any, occurrence: int) -> str:
+        return mutate_code(text, operator, occurrence) or text
+
+    nodes, found = nodes_of(text), []
+    near = [node for node in nodes if node.start_pos[0] <= line <= node.end_pos[0]]
     for name in sorted(operator_names()):
         if "BinaryOperator_BitOr" in name or "variable" in name.lower():
             continue  # the bars of type hints; operators that want to be told names
         operator = get_operator(name)()
+        if not any(start[0] == line for node in near for start, _ in operator.mutation_positions(node)):
+            continue  # most operators: what they would do elsewhere in the file takes long to find
         places = [place for node in nodes for place in operator.mutation_positions(node)]
         hits = [i for i, (start, _) in enumerate(places) if start[0] == line]
-        found += [(name.removeprefix("core/"), mutate_code(text, operator, i) or text) for i in hits]
+        found += [(name.removeprefix("core/"), functools.partial(broken, operator, i)) for i in hits]
     return found
 
 
-def in_c(text: str, line: int) -> list[tuple[str, str]]:
-    """All ways to break a line of C, by operator; comments and what is for the preprocessor stay."""
+def in_c(text: str, line: int) -> list[tuple[str, Callable[[], str]]]:
+    """All ways to break a line of C, by operator, as in Python; comments and what is for the preprocessor stay."""
     lines = text.split("\n")
     code = lines[line - 1]
     begun = "\n".join(lines[: line - 1])
@@ -147,7 +166,8 @@ def in_c(text: str, line: int) -> list[tuple[str, str]]:
     ways += [(f"never {f[1]}", f"{code[: f.end()]}0 && {code[f.end() :]}") for f in _CONDITION.finditer(quiet)]
     if _STATEMENT.match(quiet):
         ways.append(("no assignment", f"{' ' * (len(code) - len(code.lstrip()))};"))
-    return [(name, "\n".join([*lines[: line - 1], changed, *lines[line:]])) for name, changed in ways]
+    texts = [(name, "\n".join([*lines[: line - 1], changed, *lines[line:]])) for name, changed in ways]
+    return [(name, functools.partial(str, changed)) for name, changed in texts]
 
 
 def is_python(text: str) -> bool:
