@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 
 import mbfmu
-from mbfmu.components import Body, FixedTranslation, FreeMotion, Prismatic, Revolute, Spherical, World
+from mbfmu.components import Body, FixedTranslation, FreeMotion, Prismatic, Revolute, Spherical, World, translational
 from mbfmu.dynamics.system import System
 from mbfmu.errors import InitializationError, ModelError
 from mbfmu.modeling import Assembly, Component, Start
@@ -70,3 +72,20 @@ def test_light_links_between_heavy_ones_are_no_fault() -> None:
     masses = [1e3, 1e-5, 1e4, 1e-6, 1e-6, 1e5]
     links = [(Revolute(n=n), ball(m, 1e-3 * m), FixedTranslation(**LINK)) for n, m in zip(turns, masses, strict=True)]
     assert System.of(Chain(*[part for link in links for part in (link[0], link[2], link[1])])).equations.explicit
+
+
+class OnSpring(Assembly):
+    """A mass on a spring."""
+
+    def __init__(self, m: float, c: float) -> None:
+        self.wall, self.spring = translational.Fixed(), translational.Spring(c=c)
+        self.mass = translational.Mass(m=m, s=Start(1e-3, fixed=True), v=Start(0.0, fixed=True))
+        self.connect(self.wall.flange, self.spring.flange_a)
+        self.connect(self.spring.flange_b, self.mass.flange_a)
+
+
+@pytest.mark.parametrize(("m", "c"), [(1.0, 1e18), (1e-10, 1e8), (1e-15, 1.0)])
+def test_a_mass_is_found_behind_the_force_of_a_stiff_spring(m: float, c: float) -> None:
+    duration = (m / c) ** 0.5
+    result = mbfmu.simulate(System.of(OnSpring(m, c)), duration, interval=duration, tolerance=1e-9)
+    assert result["mass.s"][-1] == pytest.approx(1e-3 * math.cos(1.0), rel=1e-6)

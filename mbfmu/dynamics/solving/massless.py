@@ -19,6 +19,9 @@ from mbfmu.modeling.names import joined
 TOLERANCE = 1e-12
 #: Part of a speed in a motion without mass from which on it is named, relative to the largest.
 NAMED = 0.1
+#: Accelerations at which inertia is told from other forces, which rounding would else hide it behind: those of a stiff
+#: spring on a light body. A power of 2, so that it adds no rounding of its own.
+FAST = 2.0**40
 #: Units of parameters that are masses and moments of inertia.
 MASSES = ("kg", "kg.m2")
 
@@ -85,7 +88,7 @@ def _open(
     for mode in (0.0, 1.0) if vectors.m.numel() else (0.0,):
         u, m = ca.DM.zeros(vectors.u.numel()), mode * ca.DM.ones(vectors.m.numel())
         at_rest = np.array(function(ca.DM.zeros(size), 0.0, x, u, P, m, passed_on))
-        A = np.array(function(ca.DM(np.eye(size)), 0.0, x, u, P, m, passed_on)) - at_rest
+        A = (np.array(function(ca.DM(FAST * np.eye(size)), 0.0, x, u, P, m, passed_on)) - at_rest) / FAST
         if not np.isfinite(A).all():
             return []
         columns = np.ones(size)
