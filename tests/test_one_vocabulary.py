@@ -52,6 +52,36 @@ OPTIONS = {
 ONLY_PYTHON = {"progress"}
 
 
+#: What may be given by place: all else is asked for by name, so that options may come and go between others.
+BY_PLACE = {
+    "animate": ["model", "path", "stop_time"],
+    "animate_mode": ["assembly", "path", "mode", "at"],
+    "build": ["assembly", "path"],
+    "diagram": ["assembly", "path"],
+    "equilibrium": ["assembly"],
+    "fit": ["assembly", "data", "parameters"],
+    "linearize": ["assembly", "at"],
+    "load": ["source", "settings"],
+    "simulate": ["assembly", "stop_time"],
+    "simulate_many": ["assembly", "runs", "stop_time"],
+    "sweep": ["assembly", "parameters", "outputs", "stop_time"],
+    "validate": ["path", "run"],
+}
+
+
+def test_options_are_given_by_name() -> None:
+    functions = {name: getattr(mbfmu, name) for name in mbfmu.__all__ if inspect.isfunction(getattr(mbfmu, name))}
+    named = {inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.VAR_KEYWORD}
+    by_place = {
+        name: [key for key, value in inspect.signature(function).parameters.items() if value.kind not in named]
+        for name, function in functions.items()
+    }
+    assert by_place == BY_PLACE
+    for name, function in functions.items():  # all of these have names, too
+        for parameter in inspect.signature(function).parameters.values():
+            assert parameter.kind is not inspect.Parameter.POSITIONAL_ONLY, f"{name}: {parameter}"
+
+
 @pytest.mark.parametrize("verb", ["simulate", "animate"])
 def test_no_argument_is_missing(verb: str) -> None:
     command = next(one.callback for one in app.registered_commands if one.callback and one.callback.__name__ == verb)

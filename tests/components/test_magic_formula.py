@@ -65,6 +65,77 @@ def test_forces_and_moments_are_those_of_the_older_manual(version: str, resistan
         )
 
 
+@pytest.mark.parametrize("version", magic_formula.VERSIONS)
+def test_slips_that_do_not_combine_act_alone(version: str) -> None:
+    """But for the speed of sliding (LMUV), and what Fx makes of Mz where slips combine (SSZ)."""
+    newer = NEWER if version in ("MF52", "PAC2002") else ("LMUV",)
+    given = {key: value for key, value in (MF62.given | MORE).items() if not key.startswith(newer)}
+    tyre = TyreData(given | {"SSZ1": 0.0, "SSZ2": 0.0, "SSZ3": 0.0, "SSZ4": 0.0}, version=version)
+
+    def found(kappa: float, alpha: float, combined: bool) -> magic_formula.Forces:
+        return magic_formula.forces(tyre, 4000.0, kappa, alpha, 0.03, Vx=12.0, combined=combined)
+
+    both = found(0.05, -0.08, False)
+    assert both.Fx == pytest.approx(found(0.05, 0.0, False).Fx, rel=1e-12)
+    aside = found(0.0, -0.08, True)
+    assert (both.Fy, both.Mz) == pytest.approx((aside.Fy, aside.Mz), rel=1e-9)
+    assert abs(found(0.05, -0.08, True).Mz / both.Mz - 1) > 0.05
+
+
+@pytest.mark.parametrize("version", ["MF61", "MF62"])
+@pytest.mark.parametrize("gamma", [0.0, 0.12])
+def test_the_load_of_a_deflection_is_that_of_the_formula(version: str, gamma: float) -> None:
+    """(4.E68), and for MF-Tyre 6.2 what camber adds, as in MFeval of M. Furlan (calculateFz62)."""
+    more = {"Q_FYS1": 300.0, "Q_FYS2": 200.0, "Q_FYS3": -100.0, "Q_CAM2": 20.0, "Q_CAM3": 0.3}
+    t = TyreData(MF62.given | more, version=version)
+    rho, omega, Fx, Fy, p, R0 = 0.02, -35.0, 1500.0, -2500.0, 2.6e5, t.UNLOADED_RADIUS
+    side, deflection = Fy, rho
+    if version == "MF62":
+        free = R0 * (t.Q_RE0 + t.Q_V1 * (omega * R0 / t.LONGVL) ** 2)
+        loaded = free - rho
+        width = (1.075 - 0.5 * t.ASPECT_RATIO) * t.WIDTH
+        flat = (t.Q_CAM1 * loaded + t.Q_CAM2 * loaded**2) ** 2 * (width / 8) * abs(math.tan(gamma))
+        flat /= (t.Q_CAM1 * free + t.Q_CAM2 * free**2) ** 2
+        deflection += flat - t.Q_CAM3 * rho * abs(gamma)
+        side -= (t.Q_FYS1 + t.Q_FYS2 * loaded / free + t.Q_FYS3 * (loaded / free) ** 2) * gamma
+        side *= (deflection / R0) ** t.Q_FCY2
+    q1 = t.Q_FZ1 or math.sqrt((t.VERTICAL_STIFFNESS * R0 / t.FNOMIN) ** 2 - 4 * t.Q_FZ2)
+    grown = 1 + t.Q_V2 * R0 / t.LONGVL * abs(omega) - (t.Q_FCX * Fx / t.FNOMIN) ** 2 - (t.Q_FCY * side / t.FNOMIN) ** 2
+    pressed = 1 + t.PFZ1 * (p - t.NOMPRES) / t.NOMPRES
+    wanted = grown * pressed * (q1 * deflection / R0 + t.Q_FZ2 * (deflection / R0) ** 2) * t.FNOMIN
+    assert magic_formula.vertical_force(t, rho, omega, Fx, Fy, p, gamma) == pytest.approx(wanted, rel=1e-12)
+
+
+def test_the_effective_radius_is_that_of_the_formula() -> None:
+    """(4.E70) with (4.E69) for the stiffness, and the growth of the free radius, (4.E67)."""
+    t, omega, Fz, p = MF62, 60.0, 5200.0, 2.6e5
+    free = t.UNLOADED_RADIUS * (t.Q_RE0 + t.Q_V1 * (omega * t.UNLOADED_RADIUS / t.LONGVL) ** 2)
+    stiffness = t.VERTICAL_STIFFNESS * (1 + t.PFZ1 * (p - t.NOMPRES) / t.NOMPRES)
+    load = Fz / t.FNOMIN
+    wanted = free - t.FNOMIN / stiffness * (t.FREFF * load + t.DREFF * math.atan(t.BREFF * load))
+    assert magic_formula.effective_radius(t, Fz, omega, p) == pytest.approx(wanted, rel=1e-12)
+
+
+def test_relaxation_lengths_are_those_of_the_formulas() -> None:
+    """(4.E79), (4.E80); of MF-Tyre 6 slip stiffness over the stiffness of the carcass (Besselink et al., 17 to 19)."""
+    lengths = {"PTX1": 2.3, "PTX2": 0.4, "PTX3": -0.2, "LSGKP": 1.1}
+    lengths |= {"PTY1": 2.1, "PTY2": 1.7, "PKY3": 0.3, "LSGAL": 0.8}
+    carcass = {"LONGITUDINAL_STIFFNESS": 4e5, "PCFX1": 0.2, "PCFX2": 0.1, "PCFX3": -0.3}
+    carcass |= {"LATERAL_STIFFNESS": 1.5e5, "PCFY1": 0.3, "PCFY2": -0.1, "PCFY3": 0.2}
+    Fz, K_x, K_y, gamma, p = 5200.0, 9e4, -7e4, -0.05, 2.6e5
+    old = TyreData({"FNOMIN": 4000.0, "UNLOADED_RADIUS": 0.3, "LFZO": 1.2} | lengths, version="PAC2002")
+    dfz = Fz / 4800 - 1
+    sigma_x = Fz * (2.3 + 0.4 * dfz) * math.exp(0.2 * dfz) * 0.3 / 4000 * 1.1
+    sigma_y = 2.1 * math.sin(2 * math.atan(Fz / (1.7 * 4800))) * (1 - 0.3 * 0.05) * 0.3 * 1.2 * 0.8
+    found = magic_formula.relaxation_lengths(old, Fz, K_x, K_y, gamma, p)
+    assert found == pytest.approx((sigma_x, sigma_y), rel=1e-12)
+    new = TyreData({"FNOMIN": 4000.0, "LFZO": 1.2, "NOMPRES": 2.5e5} | carcass, version="MF61")
+    sigma_x = K_x / (4e5 * (1 + 0.2 * dfz + 0.1 * dfz**2) * (1 - 0.3 * 0.04))
+    sigma_y = -K_y / (1.5e5 * (1 + 0.3 * dfz - 0.1 * dfz**2) * (1 + 0.2 * 0.04))
+    found = magic_formula.relaxation_lengths(new, Fz, K_x, K_y, gamma, p)
+    assert found == pytest.approx((sigma_x, sigma_y), rel=1e-12)
+
+
 def test_rolling_resistance_of_the_shifts_brakes_in_both_directions() -> None:
     """A wheel that nothing drives keeps its speed where slip is 0: force times radius is the moment."""
     tyre = TyreData({"FNOMIN": 4000.0, "PCX1": 1.6, "PDX1": 1.0, "PKX1": 20.0, "PVX1": -0.01}, version="MF52")

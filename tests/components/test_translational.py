@@ -11,6 +11,7 @@ from drive_blocks import Wave
 from wiring import run
 
 from mbfmu.components import blocks, translational
+from mbfmu.components.examples.loops import GasForce, GasForce2
 from mbfmu.dynamics.system import System
 from mbfmu.errors import ModelError
 from mbfmu.modeling import Assembly, Component, Start
@@ -218,3 +219,43 @@ def test_move_takes_speed_and_acceleration_from_its_signals():
     expected = {"mass.s": 0.6, "mass.v": 2.0, "mass.a": 3.0, "move.v": 2.0, "move.flange.f": -12.0}
     for name, value in expected.items():
         np.testing.assert_allclose(result[name], value, rtol=1e-12, err_msg=name)
+
+
+class Piston(Assembly):
+    """A heavy piston that nothing slows down, and the gas before it."""
+
+    def __init__(self, gas: Component, s: float, v: float):
+        self.head = translational.Fixed()
+        self.gas = gas
+        self.piston = translational.Mass(m=1e16, s=Start(s, fixed=True), v=Start(v, fixed=True))
+        self.connect(self.head.flange, self.gas.flange_a)
+        self.connect(self.gas.flange_b, self.piston.flange_a)
+
+
+def bar(x: float, compression: bool, bends: tuple[float, float]) -> float:
+    """Pressure in the cylinder [bar] as the text of the library has it (MSL 3.2.3, Examples.Loops.Utilities)."""
+    if compression:
+        a = (177.4132, -287.2189, 151.8252, -24.9973, 2.4)
+        b = (2836360.0, -10569296.0, 14761814.0, -9158505.0, 2129670.0)
+        return float(np.polyval(a if x < bends[0] else b, x))
+    c = (-3929704.0, 14748765.0, -20747000.0, 12964477.0, -3036495.0)
+    d = (145.930, -131.707, 17.3438, 17.9272, 2.4)
+    return float(np.polyval(c if x > bends[1] else d, x))
+
+
+@pytest.mark.parametrize(("v", "compression"), [(-1.0, True), (1.0, False)])
+@pytest.mark.parametrize(("kind", "bends"), [(GasForce, (0.987, 0.93)), (GasForce2, (0.986061, 0.933))])
+def test_the_gas_of_an_engine_pushes_as_the_library_says(kind, bends, v, compression):
+    length, d = 0.2, 0.1
+    older = kind is GasForce  # its stroke is negative
+    duration, begin, unit = 0.19, 0.195 if v < 0 else 0.005, 1.0 if older else 1e5
+    model = Piston(kind(L=length, d=d), begin - (length if older else 0), v)
+    result = simulate(model, duration, interval=0.0038)
+    s = begin + v * result.time
+    x = s / length if older else 1 - s / length
+    wanted = np.array([bar(one, compression, bends) for one in x])
+    np.testing.assert_allclose(result["gas.x"], x, atol=1e-9)
+    np.testing.assert_allclose(result["gas.press"], wanted * unit, rtol=1e-6)
+    np.testing.assert_allclose(result["gas.f"], -1e5 * wanted * math.pi * d**2 / 4, rtol=1e-6)
+    np.testing.assert_allclose(result["gas.V"], 0.01 + 1.0 * (1 - x), rtol=1e-9)
+    np.testing.assert_allclose(result["gas.T"], 1e5 * wanted * (0.01 + 1 - x), rtol=1e-6)

@@ -7,7 +7,10 @@ import math
 import pytest
 from hosts import Failed, Library
 
+from mbfmu.components import translational
+from mbfmu.dynamics.system import System
 from mbfmu.errors import SimulationError
+from mbfmu.modeling import Assembly, Start
 from mbfmu.runtime.compilers import find_compiler
 from mbfmu.runtime.run import run
 
@@ -30,6 +33,27 @@ def test_a_motion_too_fast_to_follow_ends_and_names_itself(name, values, culprit
     message = rf"more than 1000000 evaluations .* time came to \S+ only: '{culprit}' changes by \S+ per second"
     with pytest.raises(SimulationError, match=message):
         run(made.equations, made.variables, start_values=values, stop_time=1.0, interval=1.0, outputs=["time"])
+
+
+class TwoOscillators(Assembly):
+    """Masses on springs, with a circular frequency [rad/s] each."""
+
+    def __init__(self, first: float, second: float) -> None:
+        self.wall = translational.Fixed()
+        for name, omega in (("first", first), ("second", second)):
+            spring = translational.Spring(c=omega**2)
+            mass = translational.Mass(m=1.0, s=Start(0.001, fixed=True), v=Start(0.0, fixed=True))
+            setattr(self, f"{name}Spring", spring)
+            setattr(self, name, mass)
+            self.connect(self.wall.flange, spring.flange_a)
+            self.connect(spring.flange_b, mass.flange_a)
+
+
+@pytest.mark.parametrize("fast", ["first", "second"])
+def test_of_several_motions_the_one_that_is_too_fast_is_named(fast: str) -> None:
+    made = System.of(TwoOscillators(**{"first": 1.0, "second": 1.0} | {fast: 1e7}))
+    with pytest.raises(SimulationError, match=rf"evaluations .* only: '{fast}\.[sv]' changes by \S+ per second"):
+        run(made.equations, made.variables, stop_time=1.0, interval=1.0, outputs=["time"])
 
 
 @pytest.mark.slow
