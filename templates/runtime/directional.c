@@ -234,16 +234,21 @@ static Status start_derivatives(Instance *s, const char *function, const unsigne
         if (which < 0 || table.settings[which] == SET_STRUCTURE)
             return say(s, STATUS_ERROR, "%s: value reference %u cannot be set in initialisation mode", function,
                        knowns[i]);
-        size = fmax(size, fabs((table.settings[which] == SET_INPUT ? s->given.u
-                                : s->given.start)[table.indices[which]]));
+        double value = fabs((table.settings[which] == SET_INPUT ? s->given.u
+                             : s->given.start)[table.indices[which]]);
+        /* A parameter has its own size, be it 1e-9; positions and inputs may happen to be near 0. */
+        if (!(store_of(s->tables->real_places[knowns[i]]) == STORE_P && value > 0)) value = fmax(value, 1e-2);
+        size = fmax(size, value);
     }
     for (size_t i = 0; i < nunknowns; ++i) result[i] = 0;
     if (!(far > 0)) return STATUS_OK;
-    double distance = START_DISTANCE * fmax(size, 1e-2) / far;
+    double distance = START_DISTANCE * size / far;
     if (!add_start_values(s, unknowns, nunknowns, knowns, nknowns, change, distance, result)
         || !add_start_values(s, unknowns, nunknowns, knowns, nknowns, change, -distance, result))
         return say(s, STATUS_DISCARD, "%s: %s", function, s->log.cause);
     for (size_t i = 0; i < nunknowns; ++i) result[i] /= 2 * distance;
+    if (!finite_all(result, (int)nunknowns))
+        return say(s, STATUS_DISCARD, "%s: the values are not finite near the start values", function);
     return STATUS_OK;
 }
 

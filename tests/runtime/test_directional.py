@@ -9,7 +9,7 @@ import types
 import casadi as ca
 import numpy as np
 import pytest
-from fmpy.fmi2 import FMU2Model, fmi2Error, fmi2Real
+from fmpy.fmi2 import FMU2Model, fmi2Discard, fmi2Error, fmi2Real
 from hand_made_models import Draft, everything, free_body, oscillator
 
 from mbfmu.runtime.contract import FUNCTIONS
@@ -122,6 +122,14 @@ def test_in_initialisation_mode_start_values_and_parameters_count(fmu_library):
     assert derivative(slave, ["omega"], "c")[0] == pytest.approx(0.5 / math.sqrt(stiffness * mass), rel=1e-8)
     assert derivative(slave, ["energy"], "s")[0] == pytest.approx(stiffness * s, rel=1e-8)
     assert slave.get("m", "c", "s") == [mass, stiffness, s]
+    for other in (1e-8, 1e-3, 1e8):  # differences are as wide as the values ask for
+        slave.set("c", other)
+        assert derivative(slave, ["energy"], "s")[0] == pytest.approx(other * s, rel=1e-8)
+        assert derivative(slave, ["omega"], "c")[0] == pytest.approx(0.5 / math.sqrt(other * mass), rel=1e-8)
+    slave.set("c", 0.0)
+    assert slave.status(derivative, slave, ["omega"], "c") == fmi2Discard
+    assert "not finite near the start values" in slave.messages(fmi2Discard)[0]
+    slave.set("c", stiffness)
     slave.fmi.exitInitializationMode()
     slave.step(0.1)
     assert slave.get("s") == pytest.approx(s * math.cos(0.2), abs=1e-7)
