@@ -210,6 +210,7 @@ def test_info_tells_the_equations_of_a_model(folder: pathlib.Path, capsys: pytes
     shown = " ".join(capsys.readouterr().out.split())
     assert "0 linear and 1 iterated, with 1 torn quantities" in shown
     assert re.search(r"size solved torn or iterated .* 2 iterated (gain|cos)\.y (gain|cos)\.y", shown), shown
+    assert "not linear in" not in shown  # that is of equations of motion
     assert cli.main(["info", "loop.py", "--equations", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     (loop,) = (block for block in found["blocks"] if block["solved"] != "formula")
@@ -340,6 +341,9 @@ def test_json_says_what_the_tables_say(folder: pathlib.Path, capsys: pytest.Capt
     assert inside["units"] == outside["units"] == {"hinge.phi": "rad"}
     assert inside["series"]["time"] == outside["series"]["time"]
     np.testing.assert_allclose(inside["series"]["hinge.phi"], outside["series"]["hinge.phi"], atol=1e-12)
+    for source in ("pendulum.py", "pendulum.fmu"):
+        given = asked("simulate", source, "--stop", "0.1", "--variables", "hinge.phi", "-p", "hinge.phi=0.3")
+        assert given["series"]["hinge.phi"][0] == 0.3
     (sphere,) = asked("list", "Joints.Spherical")
     assert sphere["import"] == "from mbfmu.components import Spherical"
     (fixed,) = (d for d in sphere["declares"] if d["name"] == "z_rel_a_fixed")

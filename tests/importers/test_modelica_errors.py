@@ -36,6 +36,11 @@ MISTAKES = [
     (f"{INERTIA} a(J=1);\nequation\nconnect(a.flange_a, a.flange_c);\nend M;", 4, "has no 'flange_c'"),
     (f"{INERTIA} a(J=1);\nequation\nconnect(a, a.flange_b);\nend M;", 4, "is a component; name its connector"),
     (
+        f"{INERTIA} a(J=1);\nModelica.Blocks.Sources.Constant b(k=1);\nequation\nconnect(b.y, a.flange_a);\nend M;",
+        5,
+        "a.flange_a",
+    ),
+    (
         f"{INERTIA} a[2](each J=1);\nequation\nconnect(a[3].flange_a, a[1].flange_b);\nend M;",
         4,
         "the array has 2 elements",
