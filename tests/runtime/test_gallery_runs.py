@@ -49,6 +49,7 @@ class TwoOscillators(Assembly):
             self.connect(spring.flange_b, mass.flange_a)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fast", ["first", "second"])
 def test_of_several_motions_the_one_that_is_too_fast_is_named(fast: str) -> None:
     made = System.of(TwoOscillators(**{"first": 1.0, "second": 1.0} | {fast: 1e7}))
