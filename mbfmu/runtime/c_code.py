@@ -128,6 +128,10 @@ class _Statement(NamedTuple):
     sets: tuple[int, ...] = ()
     #: What it makes of variables.
     operation: str = ""
+    #: Of a call: the statement that takes these variables from the work vector, of those that are arguments only.
+    taking: Callable[[Collection[int]], str] | None = None
+    #: Those.
+    arguments: frozenset[int] = frozenset()
 
 
 def _with_sines_and_cosines(statements: Sequence[_Statement]) -> list[_Statement]:
@@ -364,16 +368,29 @@ class Code:
         passed += [f"o + {ends[k]}" for k in range(function.n_out())]
         name = f"{self._called_function(function)}({', '.join(passed)}, w + {scratch})"
         read = [(place, k) for k, place in enumerate(to) if place >= 0]
-        arguments = ", ".join(known.get(place, f"a{place}") for place in of)
-        lines = [f"{dialect.type} o[{ends[-1]}];", f"const {dialect.type} i[] = {{{arguments}}};", f"{name};"]
-        lines += [f"a{place} = o[{k}];" for place, k in read]
         guard = guard_of(function)
-        text = f"{{ {' '.join(lines)} }}"
-        if guard is not None:
+        texts = [known.get(place) for place in of]
+
+        def taking(outside: Collection[int]) -> str:
+            names = [f"w[{place}]" if place in outside else f"a{place}" for place in of]
+            arguments = ", ".join(text or name for text, name in zip(texts, names, strict=True))
+            lines = [f"{dialect.type} o[{ends[-1]}];", f"const {dialect.type} i[] = {{{arguments}}};", f"{name};"]
+            lines += [f"a{place} = o[{k}];" for place, k in read]
+            text = f"{{ {' '.join(lines)} }}"
+            if guard is None:
+                return text
             zeros = " ".join(f"a{place} = {dialect.number(0.0)};" for place, _ in read)
-            text = f"if ({dialect.is_any(f'a{of[guard]}')}) {text} else {{ {zeros} }}"
-        reads = tuple(place for k, place in enumerate(of) if k == guard or place not in known)
-        return _Statement(text, reads, tuple(place for place, _ in read))
+            return f"if ({dialect.is_any(f'a{of[guard]}')}) {text} else {{ {zeros} }}"
+
+        arguments = {place for place, text in zip(of, texts, strict=True) if text is None}
+        looked_at = set() if guard is None else {of[guard]}
+        return _Statement(
+            taking(()),
+            tuple(sorted(arguments | looked_at)),
+            tuple(place for place, _ in read),
+            taking=taking,
+            arguments=frozenset(arguments - looked_at),
+        )
 
     def _block(self, statements: Sequence[_Statement]) -> list[str]:
         """Statements behind the declaration of their variables."""
@@ -390,17 +407,20 @@ class Code:
         for at in reversed(range(0, len(statements), PIECE)):
             lines: list[str] = []
             read: set[int] = set()
+            taken: set[int] = set()  # as they are needed, which they are not where no call is made
             last: dict[int, int] = {}  # where each variable is set last
             for statement in statements[at : at + PIECE]:
+                outside = {name for name in statement.arguments if name not in last and name not in read}
+                taken |= outside
                 for name in statement.reads:
-                    if name not in last and name not in read:
+                    if name not in last and name not in read and name not in outside:
                         read.add(name)
                         lines.append(f"a{name} = w[{name}];")
-                lines.append(statement.text)
+                lines.append(statement.text if statement.taking is None else statement.taking(outside))
                 last |= dict.fromkeys(statement.sets, len(lines))
             for name in sorted(wanted & last.keys(), key=last.__getitem__, reverse=True):
                 lines.insert(last[name], f"w[{name}] = a{name};")
-            wanted = wanted - last.keys() | read
+            wanted = wanted - last.keys() | read | taken
             pieces.append([*self._declared(sorted(read | last.keys())), *lines])
         return pieces[::-1]
 

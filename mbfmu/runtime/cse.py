@@ -2,6 +2,8 @@
 
 This is local value numbering (Cocke and Schwartz, Programming Languages and Their Compilers, 1970): operations that do
 the same to the same are one. CasADi has it, too (`casadi.cse`), but takes milliseconds for each call of a function.
+Numbers are taken into what is called, so that nothing is worked out, or handed over, that they decide: 0 times whatever
+it is is 0 then, as CasADi has it where no call stands in between.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ from typing import Any
 import casadi as ca
 
 from mbfmu.instructions import instructions_of
-from mbfmu.runtime.calls import argument_offsets, calls_in
+from mbfmu.runtime.calls import argument_offsets, by_function, calls_in
 
 #: Operations whose operands may change places without a change of a bit.
 _COMMUTATIVE = frozenset({ca.OP_ADD, ca.OP_MUL, ca.OP_EQ, ca.OP_NE, ca.OP_AND, ca.OP_OR})
@@ -30,21 +32,26 @@ def cse(values: Sequence[ca.SX]) -> list[ca.SX]:
         return values
     symbols = ca.symvar(ca.veccat(*values))
     function = ca.Function("cse", [ca.vertcat(ca.SX(0, 1), *symbols)], values)
-    calls = calls_in(function)
-    if not calls:
+    if not calls_in(function):
         return list(ca.cse(values))
+    return _written(function, [symbols])
+
+
+def _written(function: ca.Function, arguments: Sequence[Sequence[ca.SX]]) -> list[ca.SX]:
+    """Results of a function, written out for the elements of its arguments, each operation once."""
+    calls = calls_in(function)
     operation, operands_of, targets = instructions_of(function)
     made: list[ca.SX] = []  # what has been written
     first: dict[tuple[object, ...], int] = {}  # where in that, by what is done to which of it
     at = [0] * function.sz_w()  # the same by CasADi's places
-    results: list[list[ca.SX]] = [[] for _ in values]
+    results: list[list[ca.SX]] = [[] for _ in range(function.n_out())]
     for k in range(function.n_instructions()):
         kind, operands, to = operation(k), operands_of(k), targets(k)
         if kind == ca.OP_OUTPUT:
             results[to[0]].append(made[at[operands[0]]])
             continue
         if kind == ca.OP_INPUT:
-            key: tuple[object, ...] = (kind, operands[1])
+            key: tuple[object, ...] = (kind, *operands)
         elif kind == ca.OP_CONST:
             key = (kind, struct.pack("<d", function.instruction_constant(k)))  # as bytes: nan is nan
         elif kind == ca.OP_CALL:
@@ -56,7 +63,7 @@ def cse(values: Sequence[ca.SX]) -> list[ca.SX]:
         if key not in first:
             first[key] = len(made)
             if kind == ca.OP_INPUT:
-                made.append(symbols[operands[1]])
+                made.append(arguments[operands[0]][operands[1]])
             elif kind == ca.OP_CONST:
                 made.append(ca.SX(function.instruction_constant(k)))
             elif kind == ca.OP_CALL:
@@ -67,17 +74,43 @@ def cse(values: Sequence[ca.SX]) -> list[ca.SX]:
         for which, place in enumerate(to, first[key]):
             if place >= 0:  # results of calls that nobody reads have none
                 at[place] = which
-    return [
-        ca.SX(value.sparsity(), ca.vertcat(ca.SX(0, 1), *found)) for value, found in zip(values, results, strict=True)
-    ]
+    return [_filled(function.sparsity_out(k), found) for k, found in enumerate(results)]
+
+
+def _filled(sparsity: ca.Sparsity, scalars: Sequence[ca.SX]) -> ca.SX:
+    return ca.SX(sparsity, ca.vertcat(ca.SX(0, 1), *scalars))
 
 
 def _called(function: ca.Function, values: list[ca.SX]) -> list[ca.SX]:
     """All results of a function, one behind the other."""
+    numbers = tuple((i, float(value)) for i, value in enumerate(values) if value.is_constant())
+    if numbers:
+        function, read = _with_numbers(function, numbers)
+        values = [values[i] for i in read]
     begins = argument_offsets(function)
-    arguments = [
-        ca.SX(function.sparsity_in(k), ca.vertcat(ca.SX(0, 1), *values[begins[k] : begins[k + 1]]))
-        for k in range(function.n_in())
-    ]
+    arguments = [_filled(function.sparsity_in(k), values[begins[k] : begins[k + 1]]) for k in range(function.n_in())]
     found: Any = [part for result in function.call(arguments) for part in result.nonzeros()]  # its stub is wrong
     return list(found)
+
+
+@by_function
+def _with_numbers(function: ca.Function, numbers: tuple[tuple[int, float], ...]) -> tuple[ca.Function, list[int]]:
+    """A function with numbers for some of its arguments, and which of the others it reads.
+
+    Args:
+        function: The function.
+        numbers: (place among the numbers of all arguments, value).
+    """
+    begins, known = argument_offsets(function), dict(numbers)
+    values = [ca.SX(known[i]) if i in known else ca.SX.sym("s") for i in range(begins[-1])]
+    arguments = [values[begins[k] : begins[k + 1]] for k in range(function.n_in())]
+    results = _written(function, arguments)
+    left = {symbol.element_hash() for symbol in ca.symvar(ca.veccat(*results))}
+    read = [i for i, value in enumerate(values) if i not in known and value.element_hash() in left]
+    inputs = [ca.vertcat(*(values[i] for i in read if begins[k] <= i < begins[k + 1])) for k in range(function.n_in())]
+    return ca.Function(
+        function.name(), inputs, [ca.densify(result) for result in results], {"never_inline": True}
+    ), read
+
+
+__all__ = ["cse"]

@@ -66,6 +66,26 @@ def caller(name: str) -> ca.Function:
     return ca.Function(name, [x, y], [ca.vertcat(*numbers), at])
 
 
+def mixed(name: str, calls: int, seed: int) -> ca.Function:
+    """A row of operations and of calls, with guards and without, of what is near and what is long past."""
+    numbers = random.Random(seed)
+    v, g = ca.SX.sym("v", 4), ca.SX.sym("g")
+    results = [ca.sin(v[0] * v[1] - v[2]), v[3] + v[0] / 3, v[2]]
+    guarded = [ca.SX.binary(ca.OP_IF_ELSE_ZERO, g, result) for result in results]
+    plain = ca.Function("plain", [v], [ca.vertcat(*results)], {"never_inline": True})
+    waiting = ca.Function("waiting", [g, v], [ca.vertcat(*guarded)], {"never_inline": True})
+    x, y = ca.SX.sym("x", 3), ca.SX.sym("y", 2)
+    made = [*ca.vertsplit(x), *ca.vertsplit(y), ca.SX(0.1)]
+    for k in range(calls):
+        given = ca.vertcat(*(numbers.choice(made[-6:] if i % 2 else made) for i in range(4)))
+        # A guard may be an argument, too, and be set right before
+        guard = numbers.choice([made[-1] > 0, given[1], made[0] < 0.5])
+        made += ca.vertsplit(waiting(guard, given) if k % 2 else plain(given))
+        for _ in range(numbers.randrange(4)):
+            made.append(ca.sin(numbers.choice(made) - numbers.choice(made)))
+    return ca.Function(name, [x, y], [ca.vertcat(*numbers.sample(made, 12)), ca.vertcat(*made[-3:])])
+
+
 def compiled(
     functions: dict[str, ca.Function], folder: pathlib.Path, compiler: Compiler | None = None
 ) -> tuple[ctypes.CDLL, dict[str, str]]:
@@ -99,10 +119,11 @@ def called(library: ctypes.CDLL, function: ca.Function, *arguments: list[float] 
 @pytest.mark.usefixtures("short")
 def test_pieces_give_the_bits_of_the_whole(tmp_path):
     functions = {"numbers": row("numbers", 400, 1), "few": row("few", 3, 2), "calls": caller("calls")}
+    functions |= {"mixed": mixed("mixed", 60, 5)}
     library, files = compiled(functions, tmp_path)
     assert len(files) > 8
     text = "".join(files.values())
-    assert all(f"void some_{name}_3(" in text for name in ("numbers", "calls", "called_0"))
+    assert all(f"void some_{name}_3(" in text for name in ("numbers", "calls", "called_0", "mixed"))
     assert "void some_few_0(" not in text
     for function in functions.values():
         sizes = [function.numel_in(i) for i in range(2)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import casadi as ca
 import numpy as np
 
-from mbfmu.runtime.calls import calls_in
+from mbfmu.runtime.calls import calls_in, guard_of
 from mbfmu.runtime.cse import cse
 
 X = ca.SX.sym("x", 4)
@@ -74,6 +74,33 @@ def test_numbers_that_are_none_are_one():
     f = called()
     (once,) = cse([ca.vertcat(f(X[:2], np.nan)[1], f(X[:2], -np.nan)[1], f(X[:2], np.inf)[1])])
     assert shape_of(once)[0] == 2
+
+
+def test_numbers_are_taken_into_what_is_called():
+    """What they decide is neither worked out nor handed over; equal calls with equal numbers stay one."""
+    inner = called("inner")
+    v, a, g = ca.SX.sym("v", 3), ca.SX.sym("a"), ca.SX.sym("g")
+    results = [inner(ca.vertcat(v[0], v[2]), a)[0] * v[1], v[1] * a + v[2]]
+    guarded = [ca.SX.binary(ca.OP_IF_ELSE_ZERO, g, result) for result in results]
+    outer = ca.Function("outer", [g, v, a], guarded, {"never_inline": True})
+    both = [result for _ in range(2) for result in outer.call([X[0] > 0, ca.vertcat(X[1], 1, 2), X[2]])]
+    written = ca.vertcat(*both, *outer.call([X[0] > 0, ca.vertcat(X[1], 1, 3), X[2]]))
+    (once,) = cse([written])
+    function = ca.Function("f", [X], [once])
+    found = list(calls_in(function).values())
+    assert len(found) == 2
+    for one in found:
+        assert [one.nnz_in(k) for k in range(one.n_in())] == [1, 1, 1]
+        assert guard_of(one) == 0
+    assert bits(once) == bits(written)
+
+
+def test_a_guard_that_is_a_number_decides():
+    g, a = ca.SX.sym("g"), ca.SX.sym("a")
+    f = ca.Function("f", [g, a], [ca.SX.binary(ca.OP_IF_ELSE_ZERO, g, ca.sin(a))], {"never_inline": True})
+    (once,) = cse([ca.vertcat(f(0, X[0]), f(1, X[0]), f(X[1], X[0]))])
+    assert [one.nnz_in() for one in calls_in(ca.Function("f", [X], [once])).values()] == [0, 1, 2]
+    assert bits(once) == bits(ca.vertcat(0, ca.sin(X[0]), f(X[1], X[0])))
 
 
 def test_matrices_keep_their_zeros():
