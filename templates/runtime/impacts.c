@@ -694,15 +694,23 @@ INTERNAL Outcome choose_modes(Instance *s, double t, const double *x, const doub
     return stays ? DONE : check_forces(s, t, before, held, w);
 }
 
+/* Are closed points apart, or in each other, by more than is left to their equations? */
+static int are_apart(const Instance *s)
+{
+    const Impacts *it = &s->impacts;
+    for (int i = 0; i < npoints(s->model); ++i) if (it->held[i] && fabs(it->gap[i]) > APART) return 1;
+    return 0;
+}
+
 /* Are closed points, or those that stick, off by more than is left to their equations? */
 static int have_drifted(const Instance *s)
 {
     const Impacts *it = &s->impacts;
     for (int i = 0; i < npoints(s->model); ++i) {
         double most = DRIFTED * it->slow[i], along = it->held[i] && it->stuck[i] ? norm3(it->velocity + rubs(s, i)) : 0;
-        if (it->held[i] && (fabs(it->velocity[i]) > most || along > most || fabs(it->gap[i]) > APART)) return 1;
+        if (it->held[i] && (fabs(it->velocity[i]) > most || along > most)) return 1;
     }
-    return 0;
+    return are_apart(s);
 }
 
 /* Impulses at closed points, as they are held, that take `free` away, and what they add to all speeds. */
@@ -722,6 +730,7 @@ static int take_away(Instance *s, const double *free, double *dv)
 
 INTERNAL Outcome settle_points(Instance *s, double t, double *x, const double *m, const double *w, int event, int *moved)
 {
+    enum { ROUNDS = 4 }; /* Newton's: far gaps, which long steps leave between their ends, curve */
     Impacts *it = &s->impacts;
     int some = 0;
     *moved = 0;
@@ -742,14 +751,17 @@ INTERNAL Outcome settle_points(Instance *s, double t, double *x, const double *m
     if (!have_drifted(s)) return DONE;
     outcome = find_answers(s);
     if (outcome) return outcome;
-    for (int i = 0; i < nstruck(s->model); ++i) it->unmoved[i] = i < npoints(s->model) ? it->gap[i] : 0;
-    if (!take_away(s, it->unmoved, s->constraints.dv)) return DONE; /* it will do later */
-    eval_displacement(s, t, x, s->constraints.dv, s->constraints.dq);
-    for (int i = 0; i < nq(s->model); ++i) x[i] += s->constraints.dq[i];
-    normalise_quaternions(s, x);
-    *moved = 1;
-    outcome = look_at_points(s, t, x, inputs_at(s, t, x, m), m, w);
-    if (outcome || !take_away(s, it->velocity, s->constraints.dv)) return outcome;
+    for (int round = 0; round < ROUNDS && (!round || are_apart(s)); ++round) {
+        for (int i = 0; i < nstruck(s->model); ++i) it->unmoved[i] = i < npoints(s->model) ? it->gap[i] : 0;
+        if (!take_away(s, it->unmoved, s->constraints.dv)) return DONE; /* it will do later */
+        eval_displacement(s, t, x, s->constraints.dv, s->constraints.dq);
+        for (int i = 0; i < nq(s->model); ++i) x[i] += s->constraints.dq[i];
+        normalise_quaternions(s, x);
+        *moved = 1;
+        outcome = look_at_points(s, t, x, inputs_at(s, t, x, m), m, w);
+        if (outcome) return outcome;
+    }
+    if (!take_away(s, it->velocity, s->constraints.dv)) return outcome;
     for (int j = 0; j < nv(s->model); ++j) x[nq(s->model) + j] += s->constraints.dv[j];
     return DONE;
 }
