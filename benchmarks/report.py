@@ -101,10 +101,9 @@ def _contacts(results: Sequence[Mapping[str, Any]]) -> Table:
     columns = (*(NAMES[name] for name in names), "mbfmu : best peer", "making the FMU, s", "ends differ by, m")
     table = _table("Bodies that meet: CPU time to the error aimed at, ms", "", *columns)
     for row in results:
-        times = [f"{1e3 * row[name]:.3g}" if row[name] else "not measured" for name in names]
+        times = [f"{1e3 * row[name]:.3g}" if row[name] else "not reached" for name in names]
         ratio = best_ratio({name: row[name] for name in names})
-        making = f"{row['making']:.1f}" if row["making"] else ""
-        cells = (f"{1 / ratio:.2f}" if ratio else "", making, f"{row['differs']:.1e}")
+        cells = (f"{1 / ratio:.2f}" if ratio else "", f"{row['making']:.1f}", f"{row['differs']:.1e}")
         table.add_row(f"{row['n']} {row['family']}", *times, *cells)
     table.caption = "Quickest ways: " + "; ".join(
         f"{row['n']} {row['family']}: "

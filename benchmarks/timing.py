@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable
 from typing import TypeVar
@@ -21,6 +22,11 @@ def call_time(call: Callable[[], object], repeats: int = 30) -> float:
     while (spent := _batch(call, count)) < BATCH:
         count = max(2 * count, int(1.2 * count * BATCH / max(spent, 1e-9)))
     return min(_batch(call, count) for _ in range(repeats)) / count
+
+
+def with_children() -> float:
+    """Return the CPU time of this process and of those that it has waited for, such as compilers, s."""
+    return sum(os.times()[:4])
 
 
 def run_time(prepare: Callable[[], Callable[[], Result]], repeats: int = 7) -> tuple[float, Result]:
