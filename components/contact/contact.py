@@ -29,6 +29,7 @@ from mbfmu.components.contact.pairs import (
     number_of_patches,
     operations,
     patches,
+    room_of_edges,
     shares_friction,
 )
 from mbfmu.components.interfaces import guarded_length
@@ -596,16 +597,19 @@ class Contact(ContactPair, ContactLaw):
         sizes = [geometry.size for geometry in (a, b) if geometry.size is not None]
         least, size = ca.mmin(self.gap), ca.mmin(ca.vertcat(*sizes))
         if is_rounded(a, b) or is_ellipsoidal(a, b):
-            least = least + PRESSED * give(a, b)
+            first = least = least + PRESSED * give(a, b)
             most = radii = f"{100 * PRESSED:g} % of the least radii of their surfaces"
             rounder = "their edges or ends rounder"
             if is_rounded(a, b):
-                least = ca.fmin(least, ca.mmin(depths_of_cores(*self.solids(self.frame_b))))
+                solids = self.solids(self.frame_b)
+                least = ca.fmin(least, ca.mmin(depths_of_cores(*solids)))
+                # What goes through elsewhere has come by here, but for a start
+                first = ca.if_else(least < 0, least, ca.fmin(least, room_of_edges(*solids)))
                 most = "their rounded edges may be pressed in"
                 radii = f"{100 * PRESSED:g} % of the radii of their edges"
                 rounder = "give them a greater rounding"
             self.require(
-                self.hold(self.initial, value=self.shared(least, self.initial.active)),
+                self.hold(self.initial, value=self.shared(first, self.initial.active)),
                 f"{a.where} and {b.where} overlap at the start by {{}} m more than {most}; start them further apart",
             )
             self.require(

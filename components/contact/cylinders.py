@@ -18,6 +18,7 @@ import dataclasses
 from typing import Any
 
 import casadi as ca
+import numpy as np
 
 from mbfmu.components.contact.laws import SHORT
 from mbfmu.components.interfaces import guarded_length
@@ -26,6 +27,8 @@ from mbfmu.frames import cross
 #: Rounds in which the nearest point of an edge is found; each third one halves what is left. Whole steps of Newton's
 #: at their end have exact derivatives, wherever they come from.
 ROUNDS, HALVES, WHOLE = 20, 3, 2
+#: How far these may lead out of the bracket, over the size of the cylinder.
+SLACK = 1e-2
 #: A rim that lies over the end of another cylinder is not beside it: how much its gap grows there, over the radius.
 BESIDE = 10.0
 
@@ -47,6 +50,13 @@ class Barrel:
         """Greatest radius [m]."""
         return self.r + self.crown
 
+    @property
+    def across(self) -> Any:
+        """A unit vector across the axis."""
+        e = np.array(self.e).ravel()
+        across = np.cross(e, np.eye(3)[np.abs(e).argmin()])
+        return ca.DM(across / np.linalg.norm(across))
+
     def distance(self, p: Any) -> tuple[Any, Any]:
         """Signed distance [m] of a point p [m], and its gradient, (3,)."""
         v = ca.dot(self.e, p)
@@ -64,6 +74,7 @@ class Barrel:
         radius_cap, radius_side = (r**2 + k**2) / (2 * k), (h**2 + k**2) / (2 * k)
         top, axis = h + k - radius_cap, r + k - radius_side
         is_cap, is_side = u * (h - top) < r * (v - top), v * (r - axis) < h * (u - axis)
+        is_side = ca.logic_and(is_side, ca.logic_or(ca.logic_not(is_cap), u - r > v - h))  # inside, what is nearer
         x = ca.if_else(is_side, axis, ca.if_else(is_cap, 0, r))
         y = ca.if_else(is_side, 0, ca.if_else(is_cap, top, h))
         radius = ca.if_else(is_side, radius_side, ca.if_else(is_cap, radius_cap, 0))
@@ -99,8 +110,9 @@ class Barrel:
             low, high = ca.if_else(slope < 0, t, low), ca.if_else(slope < 0, high, t)
             mean = (low + high) / 2
             t = mean if i % HALVES == HALVES - 1 else ca.if_else(ca.logic_and(guess > low, guess < high), guess, mean)
-        for _ in range(WHOLE):
-            t = ca.fmax(-half, ca.fmin(half, newton(t)[1]))
+        first, last = (ca.fmax(-half, ca.fmin(half, end)) for end in (low - SLACK * size, high + SLACK * size))
+        for _ in range(WHOLE):  # inside the core the distance may have a kink there, and steps lead far away
+            t = ca.fmax(first, ca.fmin(last, newton(t)[1]))
         return t
 
     def rims(self, c: Any, e: Any, n: Any) -> list[Rim]:
@@ -120,6 +132,7 @@ class Barrel:
         for sign in (1, -1):
             centre = c + sign * self.h * e
             n = centre - other.e * ca.dot(other.e, centre)
+            n = ca.if_else(ca.sumsqr(n) > SHORT**2, n, other.across)  # on the axis of the other one, any will do
             found.append(self._rim(c, e, sign * self.h, n / guarded_length(n, SHORT)))
         return found
 

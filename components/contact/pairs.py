@@ -446,6 +446,37 @@ def depths_of_cores(a: Solid, b: Solid) -> Any:
     return ca.vertcat(*found)
 
 
+def room_of_edges(a: Solid, b: Solid) -> Any:
+    """How far edges and axes of two shapes with edges are from going through the core of the other [m], along them.
+
+    It is less than 0 where one does: of bars that cross, corners and edges may all be far from the other's.
+    """
+    found = [ca.SX(ca.inf)]
+    for one, other in ((a, b), (b, a)):
+        own, core = one.geometry.core, other.geometry.core
+        assert own is not None
+        assert core is not None
+        lines = own.edges
+        if isinstance(one.geometry, Cylinder):
+            barrel = one.geometry.barrel
+            lines = [(barrel.e, [ca.SX.zeros(3)], barrel.h)]
+        offsets = [ca.mmax(ca.vertcat(*(ca.dot(n, p) for p in core.corners))) for n in core.normals]
+        middle = _seen(other, one)
+        for along, middles, half in lines if core.normals else ():
+            direction = resolve2(other.R, resolve1(one.R, along))
+            speeds = [ca.dot(n, direction) for n in core.normals]
+            speeds = [ca.if_else(ca.fabs(speed) < SHORT, SHORT, speed) for speed in speeds]
+            for point in middles:
+                p = middle + resolve2(other.R, resolve1(one.R, point))
+                first, last = -half, half
+                for n, offset, speed in zip(core.normals, offsets, speeds, strict=True):
+                    at = (offset - ca.dot(n, p)) / speed
+                    first = ca.fmax(first, ca.if_else(speed < 0, at, -half))
+                    last = ca.fmin(last, ca.if_else(speed < 0, half, at))
+                found.append(first - last)
+    return ca.mmin(ca.vertcat(*found))
+
+
 def give(a: Geometry, b: Geometry) -> Any:
     """How deep [m] two shapes of `is_rounded` or `is_ellipsoidal` may go into each other before their cores meet."""
     return sum(_radius(shape) for shape in (a, b))
@@ -483,5 +514,6 @@ __all__ = [
     "number_of_patches",
     "operations",
     "patches",
+    "room_of_edges",
     "shares_friction",
 ]

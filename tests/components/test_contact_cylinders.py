@@ -285,3 +285,24 @@ def test_what_cannot_be_is_told() -> None:
         System.of(meeting(Box(length=0.1), RigidContact))
     assert not Contact.touches(Plane(), Plane())
     assert not Contact.touches(HeightField(z=np.zeros((4, 4))), Plane())
+
+
+class Coins(Assembly):
+    """A cylinder upon another one, on one axis."""
+
+    def __init__(self) -> None:
+        self.world = World(g=G, n=(0, 0, -1))
+        self.body = free_body(1.0, (1e-3, 1e-3, 1e-3), (0, 0, 0.1))
+        self.upper, self.lower = Cylinder(radius=0.05, length=0.1), Cylinder(radius=0.05, length=0.1)
+        self.contact = Contact(geometry_a="upper", geometry_b="lower", c=1e5, d=50.0, mu_k=0.3, c_t=1e4)
+        self.connect(self.body.frame_a, self.upper.frame_a)
+        self.connect(self.world.frame_b, self.lower.frame_a)
+
+
+@pytest.mark.slow
+def test_a_cylinder_stands_on_another_one_of_the_same_axis() -> None:
+    """No direction beside the other one is the nearest to a rim whose middle is on its axis."""
+    result = simulate(Coins(), 0.5, tolerance=1e-8)
+    assert result["contact.f_n[1]"][-1] == pytest.approx(G, rel=1e-5)
+    for k in (1, 2):
+        assert np.abs(result[f"body.r_0[{k}]"]).max() < 1e-12

@@ -456,10 +456,13 @@ def test_the_hull_takes_the_place_of_a_mesh_that_is_not_convex() -> None:
 class OnBox(Assembly):
     """A capsule that falls onto a box."""
 
-    def __init__(self, height: float, c: float) -> None:
+    def __init__(self, height: float, c: float, capsule: Component | None = None) -> None:
         self.world = World(g=G, n=(0, 0, -1))
         self.body = free_body(1.0, (1e-3, 1e-3, 1e-3), (0, 0, height))
-        self.capsule, self.box = Capsule(radius=0.02, length=0.1, n=(1, 0, 0)), Box(length=0.1, rounding=0.005)
+        self.capsule, self.box = (
+            capsule or Capsule(radius=0.02, length=0.1, n=(1, 0, 0)),
+            Box(length=0.1, rounding=0.005),
+        )
         self.contact = Contact(geometry_a="capsule", geometry_b="box", c=c)
         self.connect(self.body.frame_a, self.capsule.frame_a)
         self.connect(self.world.frame_b, self.box.frame_a)
@@ -473,3 +476,18 @@ def test_rounded_shapes_that_overlap_are_told_at_the_start_and_where_edges_are_p
         SimulationError, match=r"capsule and box are pressed into each other by more than 90 %.*greater"
     ):
         simulate(OnBox(0.2, 100.0), 0.5)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "bar",
+    [
+        Capsule(radius=0.005, length=0.4, r=(0.03, 0.02, 0.0)),
+        Box(length=0.01, height=0.4, r=(0.03, 0.02, 0.0), rounding=0.001),
+        Cylinder(radius=0.005, length=0.4, r=(0.03, 0.02, 0.0)),
+    ],
+)
+def test_a_bar_through_a_box_is_told_at_the_start(bar: Component) -> None:
+    """No corner and no edge of either is near the other: the gap alone says that they are apart."""
+    with pytest.raises(InitializationError, match=r"capsule and box overlap at the start by 0\.0\d+ m more than"):
+        simulate(OnBox(0.1, 1e5, bar), 0.1)
