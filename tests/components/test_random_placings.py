@@ -34,8 +34,15 @@ from mbfmu.components.contact import (
 )
 from mbfmu.components.contact.contact import OVERLAP, PRESSED
 from mbfmu.components.contact.geometry import ROUNDING
+from mbfmu.dynamics.system import System
 from mbfmu.frames import Orientation
-from mbfmu.modeling import Component
+from mbfmu.modeling import Component, Start
+from mbfmu.runtime.compiled import compile_functions
+from mbfmu.runtime.compilers import find_compiler
+from mbfmu.runtime.contract import FUNCTIONS
+from mbfmu.runtime.run import evaluate, model_of
+from mbfmu.studies.points import point_of_run
+from problems.contact_patches import Thrown
 
 Random = np.random.Generator
 
@@ -426,3 +433,40 @@ def test_gaps_over_grounds_are_heights(kind: str, ground: str, seed: int, campai
 def _over(p: np.ndarray) -> float:
     """How high a point is over the field [m]."""
     return float(p[2] - 0.05 * np.cos(3 * p[0]) * np.sin(2 * p[1] + 0.4))
+
+
+@pytest.mark.slow
+@pytest.mark.campaign("cylinder-cylinder", "cylinder-ellipsoid", "mesh-capsule")
+@pytest.mark.skipif(find_compiler() is None, reason="no C compiler")
+@pytest.mark.parametrize(
+    ("one", "other"), [("capsule", "box"), ("cylinder", "ellipsoid"), ("cylinder", "cylinder"), ("mesh", "capsule")]
+)
+def test_compiled_points_are_the_same_to_the_bit(one: str, other: str) -> None:
+    """Gaps, forces and all else that is seen of two bodies, near each other, within each other and with one middle."""
+    random = np.random.default_rng(7)
+    meeting = Thrown(KINDS[one](random), KINDS[other](random))
+    meeting.body_a.modify(r_0=Start((-3.0, 0.0, 0.0), fixed=True))
+    system = System.of(meeting)
+    e, (_, x, u, P, m) = system.equations, point_of_run(system, 0.0, None)
+    model = model_of(e, system.variables)
+    places = {variable.name: variable.index for variable in system.variables if variable.store == "x"}
+    points = []
+    for k in range(200):
+        at = x + random.normal(size=x.size) * 10.0 ** -random.integers(0, 9)
+        for i in (1, 2, 3):
+            apart = (0.0, 0.05 * random.integers(-1, 2), 0.1 * random.normal())[k % 3]
+            at[places[f"body_a.r_0[{i}]"]] = at[places[f"body_b.r_0[{i}]"]] + apart
+        points.append((np.zeros(1), at, u, P, np.full(m.size, k % 2, dtype=float), np.zeros(max(e.nw, 1))))
+
+    def values() -> list[bytes]:
+        found = []
+        for point in points:
+            y = np.zeros(e.ny)
+            evaluate(model, list(FUNCTIONS).index("variables"), point, [y])
+            found.append(y.tobytes())
+        return found
+
+    interpreted = values()
+    assert len(set(interpreted)) == len(points)
+    compile_functions(model, ["variables"])
+    assert values() == interpreted
