@@ -71,7 +71,8 @@ class Point:
     `gap` [m] is negative where they overlap; the unit vector `normal` points from b to a; `place` [m] lies midway
     between the surfaces on their common normal. It counts by a `weight` from 0 to 1; where that depends on how the
     shapes are turned, `turn` is minus its gradient by the turn of a. Of a point that moves over a as that turns,
-    `twist` [m] is the gradient of the gap by the turn of a, but for what place and normal say of it.
+    `twist` [m] is the gradient of the gap by the turn of a, but for what place and normal say of it. Of a rim beside
+    another cylinder, `normal` is the gradient of a gap that grows where the rim is not beside it: no unit vector.
     """
 
     gap: Any
