@@ -7,6 +7,7 @@ import json
 import pathlib
 from typing import Any
 
+import numpy as np
 import pytest
 from PIL import Image
 
@@ -75,6 +76,11 @@ def test_what_is_left_out_is_there() -> None:
     assert RUNS.keys() >= LONG
 
 
+#: The lowest frequencies of fine meshes: squares of the greatest, to which rounding is relative, are 1e6 times theirs,
+#: and processors differ by 1e-10 of them.
+ROUNDED = {"bending-rotor-files": 1e-9, "bending-rotor-free": 1e-9}
+
+
 @pytest.mark.slow
 @pytest.mark.campaign("braking", "coupled_car", "finite_elements", "governor", "tops")  # long
 @pytest.mark.parametrize("name", sorted(name for name in BY_HAND if name not in report.absent()))
@@ -84,7 +90,7 @@ def test_references_are_what_equations_by_hand_give(name: str) -> None:
     for key, value in found.items():
         assert problems[key].origin == "computed"
         # What is integrated rounds in another way on each machine: far below what it judges, it has to stay the same.
-        known = max(1e-11, 1e-4 * problems[key].error)
+        known = max(1e-11, 1e-4 * problems[key].error, ROUNDED.get(key, 0.0) * np.max(np.abs(value)))
         assert problems[key].reference == pytest.approx(value, abs=known), key
 
 
