@@ -41,8 +41,7 @@ def by_function(
     return found
 
 
-@by_function
-def calls_in(function: ca.Function) -> dict[int, ca.Function]:
+def find_calls(function: ca.Function) -> dict[int, ca.Function]:
     """Called functions of a function of numbers, by the numbers of the instructions that call them."""
     kind = instructions_of(function).operation
     at = [k for k in range(function.n_instructions()) if kind(k) == ca.OP_CALL]
@@ -50,6 +49,12 @@ def calls_in(function: ca.Function) -> dict[int, ca.Function]:
         return {}
     nodes: Any = function.instructions_sx().elements()  # its stub is wrong about the type
     return {k: nodes[k].which_function() for k in at}
+
+
+@by_function
+def calls_in(function: ca.Function) -> dict[int, ca.Function]:
+    """The same, kept with the function, for one that is asked again."""
+    return find_calls(function)
 
 
 @by_function
@@ -118,6 +123,7 @@ __all__ = [
     "by_function",
     "called_by",
     "calls_in",
+    "find_calls",
     "guard_of",
     "has_calls",
     "result_offsets",

@@ -9,13 +9,13 @@ it is is 0 then, as CasADi has it where no call stands in between.
 from __future__ import annotations
 
 import struct
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import casadi as ca
 
 from mbfmu.instructions import instructions_of
-from mbfmu.runtime.calls import argument_offsets, by_function, calls_in
+from mbfmu.runtime.calls import argument_offsets, by_function, calls_in, find_calls
 
 #: Operations whose operands may change places without a change of a bit.
 _COMMUTATIVE = frozenset({ca.OP_ADD, ca.OP_MUL, ca.OP_EQ, ca.OP_NE, ca.OP_AND, ca.OP_OR})
@@ -32,14 +32,17 @@ def cse(values: Sequence[ca.SX]) -> list[ca.SX]:
         return values
     symbols = ca.symvar(ca.veccat(*values))
     function = ca.Function("cse", [ca.vertcat(ca.SX(0, 1), *symbols)], values)
-    if not calls_in(function):
-        return list(ca.cse(values))
-    return _written(function, [symbols])
+    calls = find_calls(function)
+    return _written(function, calls, [symbols]) if calls else list(ca.cse(values))
 
 
-def _written(function: ca.Function, arguments: Sequence[Sequence[ca.SX]]) -> list[ca.SX]:
-    """Results of a function, written out for the elements of its arguments, each operation once."""
-    calls = calls_in(function)
+def _written(
+    function: ca.Function, calls: Mapping[int, ca.Function], arguments: Sequence[Sequence[ca.SX]]
+) -> list[ca.SX]:
+    """Results of a function, written out for the elements of its arguments, each operation once.
+
+    `calls`: its called functions, as `find_calls` has them.
+    """
     operation, operands_of, targets = instructions_of(function)
     made: list[ca.SX] = []  # what has been written
     first: dict[tuple[object, ...], int] = {}  # where in that, by what is done to which of it
@@ -104,7 +107,7 @@ def _with_numbers(function: ca.Function, numbers: tuple[tuple[int, float], ...])
     begins, known = argument_offsets(function), dict(numbers)
     values = [ca.SX(known[i]) if i in known else ca.SX.sym("s") for i in range(begins[-1])]
     arguments = [values[begins[k] : begins[k + 1]] for k in range(function.n_in())]
-    results = _written(function, arguments)
+    results = _written(function, calls_in(function), arguments)
     left = {symbol.element_hash() for symbol in ca.symvar(ca.veccat(*results))}
     read = [i for i, value in enumerate(values) if i not in known and value.element_hash() in left]
     inputs = [ca.vertcat(*(values[i] for i in read if begins[k] <= i < begins[k + 1])) for k in range(function.n_in())]

@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 from scipy.optimize import nnls
 from scipy.spatial.transform import Rotation
+from test_contact_ellipsoids import numbered
 from test_contact_patches import Waves
 
 from mbfmu.components.contact import (
@@ -227,7 +228,7 @@ class Pair:
             ca.vertcat(*(_gained(point, middles[0], way, turn) for point in points)),
         ]
         for shape in (self.a, self.b):
-            told = _numbered(shape, told)
+            told = numbered(shape, told)
         told = ca.substitute(told, [by], [ca.SX(0)])
         #: Normals of rims beside another cylinder are the gradients of their gaps, which grow where they are none.
         round_both = isinstance(self.a, Cylinder) and isinstance(self.b, Cylinder)
@@ -258,17 +259,6 @@ class Told:
 def _gained(point: pairs.Point, r: Any, way: Any, turn: Any) -> Any:
     twist = 0 if point.twist is None else ca.dot(point.twist, turn)
     return ca.dot(point.normal, way + ca.cross(turn, point.place - r)) + twist
-
-
-def _numbered(shape: Component, expressions: list[Any]) -> list[Any]:
-    names = [
-        name
-        for name in shape.parameters()
-        if not (shape.declarations[name].structural or shape.declarations[name].animation)
-    ]
-    symbols = ca.vertcat(*(ca.vec(ca.SX(shape.symbol(name))) for name in names))
-    numbers = ca.DM(np.concatenate([np.ravel(shape.value(name)) for name in names]))
-    return ca.substitute([ca.SX(one) for one in expressions], [symbols], [ca.SX(numbers)])
 
 
 # -- placings

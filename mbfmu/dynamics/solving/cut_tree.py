@@ -28,7 +28,7 @@ from mbfmu.dynamics.structure.topology import Topology
 from mbfmu.dynamics.structure.unknowns import Coordinate, Unknowns
 from mbfmu.modeling import leaves
 from mbfmu.modeling.formulas import Formula, Quantity
-from mbfmu.runtime.calls import calls_in, offsets
+from mbfmu.runtime.calls import find_calls, offsets
 
 #: Speeds of one body that bends up to which they are eliminated in symbols: code grows with their number's cube.
 MOST_SPEEDS = 24
@@ -165,7 +165,7 @@ class CutTree:
             symbols = symbols_in(column)
             if not self.unsolved.isdisjoint(hashes(symbols)):
                 continue
-            if not calls_in(ca.Function("loads", [stacked(symbols)], [column])):
+            if not find_calls(ca.Function("loads", [stacked(symbols)], [column])):
                 continue
             placeholders = []
             for connector, quantities in ends.items():
