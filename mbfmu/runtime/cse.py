@@ -85,10 +85,13 @@ def _filled(sparsity: ca.Sparsity, scalars: Sequence[ca.SX]) -> ca.SX:
 
 
 def _called(function: ca.Function, values: list[ca.SX]) -> list[ca.SX]:
-    """All results of a function, one behind the other."""
+    """All results of a function, one behind the other: numbers, where numbers decide them, without a call."""
     numbers = tuple((i, float(value)) for i, value in enumerate(values) if value.is_constant())
     if numbers:
         function, read = _with_numbers(function, numbers)
+        if not read:
+            nothing = [ca.DM(function.sparsity_in(k)) for k in range(function.n_in())]
+            return [ca.SX(number) for result in function.call(nothing) for number in result.nonzeros()]
         values = [values[i] for i in read]
     begins = argument_offsets(function)
     arguments = [_filled(function.sparsity_in(k), values[begins[k] : begins[k + 1]]) for k in range(function.n_in())]
