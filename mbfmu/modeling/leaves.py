@@ -170,6 +170,11 @@ class Leaf:
     is_discrete = False
 
     @property
+    def follows_from_states(self) -> bool:
+        """True where time, states and what is held say what it is: it stands before anything is solved for."""
+        return self.is_discrete
+
+    @property
     def shape(self) -> tuple[int, ...]:
         """Shape of its symbol."""
         return (1,)
@@ -191,6 +196,8 @@ class Leaf:
 @dataclasses.dataclass(frozen=True)
 class Time(Leaf):
     """Time [s]."""
+
+    follows_from_states = True
 
     def __str__(self) -> str:
         return "time"
@@ -215,6 +222,10 @@ class FrameMotion(Leaf):
     @property
     def shape(self) -> tuple[int, ...]:
         return (3, 3) if self.what == "T" else (3,)
+
+    @property
+    def follows_from_states(self) -> bool:
+        return self.what not in ("a_0", "z")
 
     def following(self) -> Leaf | None:
         following = {"r_0": "v_0", "v_0": "a_0", "w": "z"}.get(self.what)
@@ -252,6 +263,10 @@ class FlangePosition(_WithOrder):
     """Position of a flange, its speed, its acceleration."""
 
     connector: str
+
+    @property
+    def follows_from_states(self) -> bool:
+        return self.order < 2
 
     def __str__(self) -> str:
         return self.connector + "'" * self.order
@@ -330,6 +345,10 @@ class AtPart(Leaf):
         return f"{self.part}.{self.leaf}"
 
     @property
+    def follows_from_states(self) -> bool:
+        return self.leaf.follows_from_states
+
+    @property
     def shape(self) -> tuple[int, ...]:
         return self.leaf.shape
 
@@ -388,6 +407,10 @@ class Coordinate(_WithOrder):
 
     name: str
 
+    @property
+    def follows_from_states(self) -> bool:
+        return self.order < 2
+
     def __str__(self) -> str:
         return self.name + "'" * self.order
 
@@ -437,6 +460,8 @@ class _Unknown(Leaf):
 class Quaternion(_Unknown):
     """Orientation coordinates: a unit quaternion, scalar last; `speed` is its angular velocity in the rotated frame."""
 
+    follows_from_states = True
+
     size: int = dataclasses.field(default=4, compare=False)
     speed: str = dataclasses.field(default="", compare=False)
 
@@ -453,6 +478,8 @@ def quaternion_rate(Q: ca.SX, w: ca.SX) -> ca.SX:
 class Speed(_Unknown):
     """Speeds that are not derivatives of coordinates."""
 
+    follows_from_states = True
+
     def following(self) -> Leaf:
         return Acceleration(self.name, self.size)
 
@@ -468,6 +495,8 @@ class Acceleration(_Unknown):
 @dataclasses.dataclass(frozen=True)
 class State(_Unknown):
     """A state with a differential equation of its own."""
+
+    follows_from_states = True
 
     def following(self) -> Leaf:
         return StateRate(self.name, self.size)
@@ -588,3 +617,4 @@ class Delayed(_Numbered):
     """What a signal was some time ago."""
 
     label = "delay"
+    follows_from_states = True

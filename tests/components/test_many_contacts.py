@@ -10,13 +10,18 @@ import mbfmu
 from mbfmu import Assembly, Start
 from mbfmu.components import World
 from mbfmu.components.contact import ContactGroup, Sphere
-from mbfmu.components.parts import Body
+from mbfmu.components.joints import Revolute
+from mbfmu.components.parts import Body, BodyShape, PointMass
+from mbfmu.components.rotational import AccSensor, ConstantTorque, Inertia, Torque
 from mbfmu.dynamics.reading import equation_context
 from mbfmu.dynamics.reading.equation_context import CALLED
+from mbfmu.dynamics.solving import accelerations
 from mbfmu.dynamics.solving.articulated_body import INLINE_GROUPS
 from mbfmu.dynamics.system import System
 from mbfmu.errors import ModelError
-from mbfmu.modeling import Component, RealInput, RealOutput
+from mbfmu.frames import resolve2
+from mbfmu.modeling import Component, Frame_a, Parameter, RealInput, RealOutput
+from mbfmu.modeling import types as t
 from mbfmu.runtime.calls import called_by, calls_in, guard_of, has_calls
 
 
@@ -85,14 +90,15 @@ def test_calls_change_no_bit(monkeypatch):
 
 
 class Law(Component):
-    """A cubic law where a second input is positive."""
+    """A cubic law that begins at an instant."""
 
-    u, on = RealInput("Input"), RealInput("Condition")
+    u, begin = Parameter(t.Real, 0.0, "Argument at time 0"), Parameter(t.Time, 0.0, "Instant")
     y, plain = RealOutput("Shared"), RealOutput("The same, written out")
 
     def equations(self):
-        value = ca.sin(self.u) * self.u**2 + 1
-        guard = self.switch(self.on, 1, 0)
+        u = self.u + self.time
+        value = ca.sin(u) * u**2 + 1
+        guard = self.switch(self.time - self.begin, 1, 0)
         self.y = self.shared(value, guard)
         self.plain = ca.if_else(guard, value, 0)
 
@@ -102,9 +108,7 @@ class Laws(Assembly):
 
     def __init__(self, n=2):
         for i in range(n):
-            law = self.add(f"law{i}", Law())
-            self.input(law.u, f"u{i}", start=0.3 + i)
-            self.input(law.on, f"on{i}", start=i - 0.5)
+            law = self.add(f"law{i}", Law(u=0.3 + i, begin=2.0 - i))
             self.output(law.y, f"y{i}")
             self.output(law.plain, f"plain{i}")
 
@@ -118,17 +122,87 @@ def test_what_is_shared_is_what_is_written_out(called):
     system = System.of(Laws())
     (function,) = called_by(system.equations.functions["variables"])
     assert guard_of(function) == 0
-    result = mbfmu.simulate(system, 1.0)
+    result = mbfmu.simulate(system, 1.5)
     assert result["y0"][-1] == result["plain0"][-1] == 0
-    assert result["y1"][-1] == result["plain1"][-1] == np.sin(1.3) * 1.3**2 + 1
+    u = 1.3 + 1.5
+    assert result["y1"][-1] == result["plain1"][-1] == pytest.approx(np.sin(u) * u**2 + 1, rel=1e-15)
+
+
+class AddedMass(Component):
+    """A point mass with drag, by the forces that its acceleration and its speed need."""
+
+    frame_a = Frame_a()
+    m = Parameter(t.Mass, 2.0, "Mass")
+
+    def equations(self):
+        r, v = self.frame_a.r_0, self.der(self.frame_a.r_0)
+        a = self.der(v) - self.world.gravity_acceleration(r)
+        inertia = self.shared(self.m * resolve2(self.frame_a.R, a))
+        self.frame_a.f = inertia + self.shared(0.1 * resolve2(self.frame_a.R, v))
+        self.frame_a.t = np.zeros(3)
+
+
+class Pendulums(Assembly):
+    """Links one on the other, with a mass at the end of each."""
+
+    def __init__(self, is_added, n=3):
+        self.world = World()
+        last = self.world.frame_b
+        for i in range(n):
+            joint = self.add(f"joint{i}", Revolute(n=(0, 0, 1), phi=Start(0.3 * i, fixed=True), w=Start(0, fixed=True)))
+            link = self.add(f"link{i}", BodyShape(m=1.0, r=(1, 0, 0), r_CM=(0.5, 0, 0), I_22=0.1, I_33=0.1))
+            self.connect(last, joint.frame_a)
+            self.connect(joint.frame_b, link.frame_a)
+            self.connect(link.frame_b, self.add(f"end{i}", AddedMass(m=2.0 * is_added)).frame_a)
+            self.connect(link.frame_b, self.add(f"body{i}", PointMass(m=2.0 * (not is_added))).frame_a)
+            last = link.frame_b
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("recursive", [False, True])
+def test_what_knows_accelerations_is_written_out(called, monkeypatch, recursive):
+    """In a matrix, and in the recursion."""
+    if recursive:
+        monkeypatch.setattr(accelerations, "RECURSIVE_FROM", 1)
+    added, plain = (mbfmu.simulate(Pendulums(is_added), 1.0, tolerance=1e-9) for is_added in (True, False))
+    np.testing.assert_allclose(added["joint2.phi"], plain["joint2.phi"], rtol=0, atol=1e-11)
+
+
+class Amplifier(Component):
+    """What a sensor shows, times k."""
+
+    k = Parameter(t.Real, 1.0, "Gain")
+    u, y = RealInput("Input"), RealOutput("Output")
+
+    def equations(self):
+        self.y = self.shared(self.k * self.u)
+
+
+class Fed(Assembly):
+    """Inertias, with a torque against the acceleration of each beside one of 3 N.m."""
+
+    def __init__(self):
+        for i in range(2):
+            rotor = self.add(f"rotor{i}", Inertia(J=1.0, phi=Start(0, fixed=True), w=Start(0, fixed=True)))
+            sensor, amplifier = self.add(f"sensor{i}", AccSensor()), self.add(f"amplifier{i}", Amplifier(k=-0.5))
+            torque, steady = self.add(f"torque{i}", Torque()), self.add(f"steady{i}", ConstantTorque(tau_constant=3.0))
+            for other in (sensor, torque, steady):
+                self.connect(rotor.flange_b, other.flange)
+            self.connect(sensor.a, amplifier.u)
+            self.connect(amplifier.y, torque.tau)
+
+
+def test_what_knows_signals_is_written_out(called):
+    result = mbfmu.simulate(Fed(), 1.0, tolerance=1e-9)
+    assert result["rotor1.phi"][-1] == pytest.approx(0.5 * 3 / (1 + 0.5), rel=1e-12)
 
 
 class TwoGuards(Law):
     """A guard for each of two things."""
 
     def equations(self):
-        self.plain = self.u
-        self.y = self.shared(self.u, [self.on, self.on])
+        self.plain = self.time
+        self.y = self.shared(self.time, [self.time, self.time])
 
 
 class Wrong(Assembly):

@@ -928,8 +928,9 @@ class Scope(Events):
         """A column of expressions as a call of a function, which all components have in common that say the same.
 
         What is long, and said by many, takes little time to build and little memory so; what few components of the
-        class say is written out instead. Where `guard` - a condition, or a value that is 0 or 1, such as that of a
-        `switch` - is 0, all of them are 0, and a call is not made.
+        class say is written out instead, and what knows accelerations, forces or signals: it may be solved for them,
+        which a call does not show whether it is linear in. Where `guard` - a condition, or a value that is 0 or 1, such
+        as that of a `switch` - is 0, all of them are 0, and a call is not made.
         """
         given = self._notes.column(expression, "what is shared")
         symbols = ca.symvar(given)
@@ -937,7 +938,8 @@ class Scope(Events):
         guard = None if guard is None else self._notes.column(guard, "a guard")
         if guard is not None and guard.numel() != 1:
             raise ModelError(f"{self._notes.where}: a guard has {guard.numel()} elements; it is one number, 0 or 1")
-        if self._facts.alike < CALLED:
+        known = self._notes.leaves_in(given if guard is None else ca.vertcat(ca.vec(given), guard))
+        if self._facts.alike < CALLED or not all(leaf.follows_from_states for leaf, *_ in known):
             return given if guard is None else ca.if_else(guard, ca.densify(given), 0)
         return ca.reshape(sharing.shared(ca.vec(given), ca.vertcat(ca.SX(0, 1), *apart), guard), given.shape)
 
