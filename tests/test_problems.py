@@ -66,7 +66,7 @@ BY_HAND = [name for name, module in topics().items() if hasattr(module, "by_hand
 
 
 @pytest.mark.slow
-@pytest.mark.campaign(*LONG, keep=16)
+@pytest.mark.campaign(*LONG, keep=8)
 @pytest.mark.parametrize("name", RUNS)
 def test_a_problem_agrees_with_its_reference(name: str) -> None:
     assert [problem.id for problem in RUNS[name] if not problem.passes] == []
@@ -82,7 +82,7 @@ ROUNDED = {"bending-rotor-files": 1e-9, "bending-rotor-free": 1e-9}
 
 
 @pytest.mark.slow
-@pytest.mark.campaign("braking", "coupled_car", "finite_elements", "governor", "tops")  # long
+@pytest.mark.campaign("braking", "coupled_car", "finite_elements", "governor", "tops", keep=5)  # long
 @pytest.mark.parametrize("name", sorted(name for name in BY_HAND if name not in report.absent()))
 def test_references_are_what_equations_by_hand_give(name: str) -> None:
     found, problems = topics()[name].by_hand(), all_problems()

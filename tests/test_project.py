@@ -111,6 +111,7 @@ def test_a_source_distribution_holds_what_a_wheel_is_built_from_and_no_library(
 
 
 @pytest.mark.slow
+@pytest.mark.campaign
 def test_ziglang_is_asked_for_only_where_it_is_needed(checkout: pathlib.Path, tmp_path: pathlib.Path) -> None:
     compiler = tmp_path / "gcc"
     compiler.touch(mode=0o755)
@@ -179,6 +180,7 @@ def test_an_assembly_is_loaded_without_the_others() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.campaign(keep=1)
 @pytest.mark.parametrize(
     "first", ["import mbfmu.simulation", "from mbfmu.simulation import Result", "import mbfmu.cli"]
 )

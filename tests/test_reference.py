@@ -75,7 +75,7 @@ def assembly_of(case: library.Case) -> mbfmu.Assembly:
 
 
 @pytest.mark.slow
-@pytest.mark.campaign("EngineV6", "EngineV6_analytic", keep=40)
+@pytest.mark.campaign("EngineV6", "EngineV6_analytic", keep=16)
 @pytest.mark.parametrize("name", CASES)
 def test_in_this_process(name: str, reference: pathlib.Path) -> None:
     case = library.read(reference / name)

@@ -29,6 +29,7 @@ BILL = {
 }
 
 
+@pytest.mark.campaign
 def test_the_bill_names_what_is_needed_and_what_is_bundled(tmp_path: pathlib.Path, monkeypatch) -> None:
     monkeypatch.chdir(pathlib.Path(sbom.__file__).resolve().parents[1])
     wheel = tmp_path / "mbfmu.whl"

@@ -84,6 +84,7 @@ def tree(root: pathlib.Path, tmp_path_factory: pytest.TempPathFactory) -> pathli
 
 
 @pytest.mark.slow
+@pytest.mark.campaign
 def test_an_editor_completes_and_finds_the_definition(root: pathlib.Path, tree: pathlib.Path) -> None:
     project = jedi.Project(tree, sys_path=[str(tree)])
     text = "from mbfmu.components import Revolute\nRevolute(phi_o"

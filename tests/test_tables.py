@@ -246,7 +246,7 @@ def printed(said: list[tuple[bool, Any, Any]], width: int, terminal: bool = Fals
 
 @pytest.mark.filterwarnings("ignore:ModalBody.attached. 4 tells no rotation")
 @pytest.mark.slow
-@pytest.mark.campaign(keep=10)
+@pytest.mark.campaign(keep=5)
 @pytest.mark.parametrize("verb", VERBS)
 def test_verbs_keep_to_the_width(said: Callable[[str], list[tuple[bool, Any, Any]]], verb: str) -> None:
     whole = printed(said(verb), 1000)
@@ -270,6 +270,7 @@ def test_what_is_asked_for_keeps_to_the_width(
 
 
 @pytest.mark.slow
+@pytest.mark.campaign(keep=1)
 @pytest.mark.parametrize("width", [80, 100, 160])
 def test_help_keeps_to_the_width(
     width: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

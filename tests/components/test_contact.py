@@ -177,6 +177,7 @@ PAIRS = [
 
 
 @pytest.mark.slow
+@pytest.mark.campaign(keep=4)
 @pytest.mark.parametrize(("one", "other"), PAIRS)
 def test_gaps_of_pairs_are_the_least_distances(one: str, other: str) -> None:
     rng = np.random.default_rng(7)
@@ -439,7 +440,7 @@ MEETINGS = [
 
 
 @pytest.mark.slow
-@pytest.mark.campaign(keep=5)
+@pytest.mark.campaign(keep=2)
 @pytest.mark.parametrize(("one", "other"), MEETINGS)
 def test_energy_is_kept_but_for_what_turns_into_heat(one: str, other: str) -> None:
     """Forces belong to the stored energy, whatever the shapes, and no impact makes bodies faster."""
@@ -534,6 +535,7 @@ def test_a_group_has_all_pairs_but_those_left_out(heap: pathlib.Path, tmp_path: 
 
 
 @pytest.mark.slow
+@pytest.mark.campaign
 def test_fmus_of_both_versions_and_targets_agree_to_the_bit(heap: pathlib.Path, tmp_path: pathlib.Path) -> None:
     ends, system = set(), System.of(load_assembly(heap))
     for fmi, target in itertools.product((2, 3), ("native", "python")):
@@ -593,6 +595,7 @@ def test_rest_rolling_and_grazing_cost_no_events() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.campaign
 def test_a_stack_stays_where_it_is() -> None:
     """Boxes that carry a plane on top each: the lowest bears all, and nothing creeps."""
 

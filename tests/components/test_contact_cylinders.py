@@ -300,6 +300,7 @@ class Coins(Assembly):
 
 
 @pytest.mark.slow
+@pytest.mark.campaign
 def test_a_cylinder_stands_on_another_one_of_the_same_axis() -> None:
     """No direction beside the other one is the nearest to a rim whose middle is on its axis."""
     result = simulate(Coins(), 0.5, tolerance=1e-8)

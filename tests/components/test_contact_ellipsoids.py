@@ -125,7 +125,7 @@ class Cornered:
 
 
 @pytest.mark.slow
-@pytest.mark.campaign("mesh")
+@pytest.mark.campaign("mesh", keep=1)
 @pytest.mark.parametrize("kind", CORNERED)
 def test_no_plane_between_is_farther_and_no_point_nearer(kind: str) -> None:
     """The gap is that with which they were put beside each other, on corners, edges and faces, and the distance of the
@@ -199,6 +199,7 @@ def test_two_ellipsoids_meet_where_they_were_put() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.campaign(keep=2)
 @pytest.mark.parametrize("kind", [*CORNERED, "ellipsoid"])
 def test_forces_along_the_normal_belong_to_the_gap(kind: str) -> None:
     """The gap's gradient is the normal and its arm; all derivatives are those of differences."""

@@ -132,6 +132,7 @@ def throws(model: Thrown, random: np.random.Generator, number: int) -> Iterator[
 
 
 @pytest.mark.slow
+@pytest.mark.campaign
 def test_energy_never_grows(campaign: Callable[[int, int], int]) -> None:
     """What bodies have, and what surfaces and bristles store, only turns into heat, and the balance is kept."""
     met = deep = 0
@@ -157,6 +158,7 @@ def test_energy_never_grows(campaign: Callable[[int, int], int]) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.campaign(keep=1)
 @pytest.mark.parametrize(("seed", "stiffness"), [(53, 127867.86682380163), (58, 970956.3065745546)])
 def test_the_end_of_an_impact_does_not_spoil_its_last_step(seed: int, stiffness: float) -> None:
     """Steps go beyond the end of contact, where the law does not go on smoothly, with an error that seems small."""
@@ -169,6 +171,7 @@ def test_the_end_of_an_impact_does_not_spoil_its_last_step(seed: int, stiffness:
 
 
 @pytest.mark.slow
+@pytest.mark.campaign
 def test_a_corner_that_comes_near_after_another_one_is_not_passed_over() -> None:
     """A box that turns comes near a capsule twice within a step: one parabola through its gap does not dip."""
     random = np.random.default_rng(94)

@@ -124,7 +124,7 @@ SHAPES = {
 
 
 @pytest.mark.slow
-@pytest.mark.campaign("mesh-box")
+@pytest.mark.campaign("mesh-box", keep=1)
 @pytest.mark.parametrize(("one", "other"), [("box", "box"), ("box", "capsule"), ("capsule", "mesh"), ("mesh", "box")])
 def test_the_least_gap_of_rounded_shapes_is_their_distance(one: str, other: str) -> None:
     """The distance of the hulls of two sets of points is that of their convex combinations."""
@@ -179,7 +179,7 @@ THIN = {
 
 
 @pytest.mark.slow
-@pytest.mark.campaign(keep=6)
+@pytest.mark.campaign(keep=3)
 @pytest.mark.parametrize("one", ["box", "sliver", "needle"])
 @pytest.mark.parametrize("other", ["mesh", "sphere", "capsule", "cylinder"])
 def test_no_place_of_edges_and_faces_is_without_numbers(one: str, other: str) -> None:
@@ -479,6 +479,7 @@ def test_rounded_shapes_that_overlap_are_told_at_the_start_and_where_edges_are_p
 
 
 @pytest.mark.slow
+@pytest.mark.campaign(keep=1)
 @pytest.mark.parametrize(
     "bar",
     [

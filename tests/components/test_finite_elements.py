@@ -550,7 +550,7 @@ def test_displacements_that_are_linear_have_hookes_stress(tmp_path: pathlib.Path
 
 
 @pytest.mark.slow
-@pytest.mark.campaign(keep=1)
+@pytest.mark.campaign
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @pytest.mark.parametrize("fmi", [2, 3])
 def test_stress_is_an_output_of_fmus_by_modes_of_a_file(

@@ -205,7 +205,7 @@ class Tumbling(Assembly):
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @pytest.mark.parametrize("held", ["frame_a", "frame_b", "middle"])
 @pytest.mark.slow
-@pytest.mark.campaign(keep=1)
+@pytest.mark.campaign
 def test_the_recursion_enters_a_beam_at_any_frame(held: str, monkeypatch: pytest.MonkeyPatch) -> None:
     recursive = System.of(Tumbling(held), energy=True)
     monkeypatch.setattr(accelerations, "RECURSIVE_FROM", 1000)
@@ -398,6 +398,7 @@ def test_a_rectangle_twists_as_saint_venant_says() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.campaign
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_the_error_of_segments_falls_with_their_square() -> None:
     exact = np.array(bending.ELASTICA[2])
@@ -448,6 +449,7 @@ def test_a_straight_chain_of_segments_has_the_inertia_of_a_rod() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.campaign
 def test_a_chain_of_segments_is_solved_by_the_recursion_and_keeps_its_energy() -> None:
     class Hanging(Assembly):
         def __init__(self) -> None:
@@ -537,6 +539,7 @@ def test_a_rectangle_bends_as_its_sides_say() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.campaign
 def test_random_mechanisms_bend_as_finite_segments_do(campaign: Any) -> None:
     for seed in range(9, 9 + campaign(1, 500)):
         found, told = random_flexible.difference(seed)
@@ -682,7 +685,7 @@ class Pulled(Assembly):
 
 
 @pytest.mark.slow
-@pytest.mark.campaign(keep=1)
+@pytest.mark.campaign
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @pytest.mark.parametrize(("direction", "stiffness"), [((1, 0, 0), 50.0), ((0, 1, 0), 40.0), ((0, 0, 1), 40.0)])
 def test_segments_lengthen_and_shear_as_the_book_says(direction: tuple[float, float, float], stiffness: float) -> None:
@@ -697,6 +700,7 @@ def test_segments_lengthen_and_shear_as_the_book_says(direction: tuple[float, fl
 
 
 @pytest.mark.slow
+@pytest.mark.campaign
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_four_curved_segments_lengthen_in_rotation_as_the_book_says() -> None:
     """By rho w^2 L^3 / 3 EA: the tension is a parabola, which weights of segments integrate exactly."""

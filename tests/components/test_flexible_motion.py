@@ -168,7 +168,7 @@ def flight(request: pytest.FixtureRequest, folder: pathlib.Path) -> Motion:
     return Motion(Flying(request.param, folder))
 
 
-@pytest.mark.campaign("matrices")
+@pytest.mark.campaign("matrices", keep=1)
 def test_momentum_and_energy_stay(flight: Motion) -> None:
     mass, places = flight.points()
     begin = momentum(mass, places, AT[0])
@@ -196,7 +196,7 @@ def test_power_through_all_frames_is_the_rate_of_its_energy(flight: Motion) -> N
         assert abs(power) > 1e-2 * flight.energy[0]
 
 
-@pytest.mark.campaign("matrices")
+@pytest.mark.campaign("matrices", keep=1)
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_turned_world_turns_the_motion(kind: str, folder: pathlib.Path) -> None:
     one, other = (

@@ -84,7 +84,7 @@ def test_a_run_begins_bent_by_its_load(kind: str, folder: pathlib.Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.campaign(keep=1)
+@pytest.mark.campaign
 @pytest.mark.parametrize("kind", KINDS)
 def test_it_rests_where_a_start_without_acceleration_is(kind: str, folder: pathlib.Path) -> None:
     rest = equilibrium(Carrier(made(kind, folder)))
@@ -113,6 +113,7 @@ def lowest(kind: str) -> float:
 
 
 @pytest.mark.slow
+@pytest.mark.campaign(keep=1)
 @pytest.mark.parametrize("kind", KINDS)
 def test_frequencies_are_those_of_the_whole_machine(kind: str, folder: pathlib.Path) -> None:
     model = Carrier(made(kind, folder))
@@ -121,7 +122,7 @@ def test_frequencies_are_those_of_the_whole_machine(kind: str, folder: pathlib.P
 
 
 @pytest.mark.slow
-@pytest.mark.campaign("segments")
+@pytest.mark.campaign("segments", keep=1)
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_sweep_bends_it_in_proportion_to_its_load(kind: str, folder: pathlib.Path) -> None:
     model = Carrier(made(kind, folder, still=True))
@@ -131,7 +132,7 @@ def test_a_sweep_bends_it_in_proportion_to_its_load(kind: str, folder: pathlib.P
 
 
 @pytest.mark.slow
-@pytest.mark.campaign(keep=1)
+@pytest.mark.campaign
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_fit_finds_its_damping(kind: str, folder: pathlib.Path) -> None:
     name, true = ("beta", 2e-3) if kind == "segments" else ("damping", 0.04)
@@ -168,6 +169,7 @@ def fmus(folder: pathlib.Path) -> dict[tuple[int, str], pathlib.Path]:
 
 
 @pytest.mark.slow
+@pytest.mark.campaign
 def test_all_kinds_move_alike_in_both_versions_and_targets(fmus: Any, instance_of: Any) -> None:
     rows = [instance_of(fmus[one]).run(5e-3, 6, read=KINDS) for one in itertools.product((2, 3), ("native", "python"))]
     for other in rows[1:]:

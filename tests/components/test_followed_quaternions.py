@@ -61,7 +61,7 @@ def test_quaternion_goes_on_with_steps_of_fixed_length(tmp_path: pathlib.Path) -
 
 
 @pytest.mark.slow
-@pytest.mark.campaign(keep=3)
+@pytest.mark.campaign(keep=1)
 @pytest.mark.parametrize(
     ("fmi", "target", "kind"),
     [

@@ -341,6 +341,7 @@ def first(result, name):
 
 
 @pytest.mark.slow
+@pytest.mark.campaign(keep=4)
 @pytest.mark.parametrize(
     ("kind", "frame"),
     list(
@@ -357,6 +358,7 @@ def test_external_forces(kind, frame):
 
 
 @pytest.mark.slow
+@pytest.mark.campaign(keep=6)
 @pytest.mark.parametrize(
     ("kind", "frame"),
     list(itertools.product(("Force", "Torque", "ForceAndTorque"), ("world", "frame_a", "frame_b", "frame_resolve"))),

@@ -112,7 +112,7 @@ def test_ball_that_goes_on_or_rests_is_not_stopped(cls: type[Ball], e: float) ->
 
 
 @pytest.mark.slow
-@pytest.mark.campaign(keep=2)
+@pytest.mark.campaign(keep=1)
 @pytest.mark.parametrize(
     ("fmi", "target", "kind"),
     [

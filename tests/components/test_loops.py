@@ -295,6 +295,7 @@ class Tied(Assembly):
 
 
 @pytest.mark.slow
+@pytest.mark.campaign(keep=4)
 @pytest.mark.parametrize("phi", [-0.7, 0.3, 1.0])
 @pytest.mark.parametrize("kind", ["USP", "SSP", "RRP"])
 def test_of_two_places_equally_near_its_guess_a_slider_takes_the_greater(kind, phi):
@@ -312,6 +313,7 @@ def test_of_two_places_equally_near_its_guess_a_slider_takes_the_greater(kind, p
 
 
 @pytest.mark.slow
+@pytest.mark.campaign(keep=4)
 @pytest.mark.parametrize("phi", [-0.7, 0.3, 1.0])
 @pytest.mark.parametrize("kind", ["USR", "SSR", "RRR"])
 def test_of_two_places_equally_near_its_guess_a_rocker_takes_the_greater(kind, phi):

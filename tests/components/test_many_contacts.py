@@ -59,6 +59,7 @@ def test_what_comes_from_far_away_is_not_missed(called):
 
 
 @pytest.mark.slow
+@pytest.mark.campaign
 def test_what_a_pair_does_is_worked_out_once_and_not_for_each_of_its_bodies():
     n = INLINE_GROUPS + 1
     dynamics = System.of(Row(n - 1)).equations.functions["dynamics"]

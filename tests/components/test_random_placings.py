@@ -323,7 +323,7 @@ def made(one: str, other: str, seed: int) -> tuple[Random, tuple[Component, Comp
 
 
 @pytest.mark.slow
-@pytest.mark.campaign(keep=21)
+@pytest.mark.campaign(keep=9)
 @pytest.mark.parametrize("seed", range(10))
 @pytest.mark.parametrize(("one", "other"), CONVEX)
 def test_gaps_are_distances(one: str, other: str, seed: int, campaign: Callable[[int, int], int]) -> None:
@@ -346,7 +346,7 @@ def test_gaps_are_distances(one: str, other: str, seed: int, campaign: Callable[
 
 
 @pytest.mark.slow
-@pytest.mark.campaign(keep=7)
+@pytest.mark.campaign(keep=3)
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize(("one", "other"), CONVEX)
 def test_gaps_change_as_normals_say_and_are_those_of_the_other_way_round(one: str, other: str, seed: int) -> None:
@@ -386,7 +386,7 @@ STEEP, TRIED = np.hypot(0.15, 0.1), 1e-4
 
 
 @pytest.mark.slow
-@pytest.mark.campaign(keep=12)
+@pytest.mark.campaign(keep=6)
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("ground", ["plane", "field"])
 @pytest.mark.parametrize("kind", KINDS)

@@ -34,6 +34,7 @@ RIGID = {"contact": RigidContact}
 
 
 @pytest.mark.slow
+@pytest.mark.campaign(keep=2)
 @pytest.mark.parametrize(
     "id",
     ["contact-bouncing-ball-rest", "contact-newton-cradle-back", "contact-ladder-wall", "contact-double-pendulum-wall"],
@@ -119,6 +120,7 @@ def test_a_pulled_ball_comes_off() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.campaign(keep=1)
 @pytest.mark.parametrize(("e", "rise"), [(0.5, 0.25), (0.0, 0.0)])
 def test_a_box_lands_flat(e: float, rise: float) -> None:
     """Four corners are struck at once, any three of which say all: it rises by e^2 of its fall, and does not turn."""
@@ -132,6 +134,7 @@ def test_a_box_lands_flat(e: float, rise: float) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.campaign(keep=1)
 @pytest.mark.parametrize(
     ("e", "angles", "w"), [(0.3, (0.9, -0.4, 0.1), (2, -3, 1)), (1.0, (-0.2, 0.7, 0.5), (9, 8, -7))]
 )
@@ -294,6 +297,7 @@ BALL = {**RIGID, "I": (J, J, J)}
 
 
 @pytest.mark.slow
+@pytest.mark.campaign(keep=2)
 @pytest.mark.parametrize(("mu", "w"), [(0.1, 50.0), (0.5, 50.0), (0.5, 3.0), (0.0, 50.0)])
 def test_a_spinning_ball_bounces_as_in_closed_form(mu: float, w: float) -> None:
     """It slides all the while that it is struck, or stops sliding: the impulse along the ground is the lesser one."""
@@ -356,6 +360,7 @@ def test_static_friction_holds_more_than_sliding_friction() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.campaign(keep=6)
 @pytest.mark.parametrize("hypothesis", ["Newton", "Poisson", "Stronge"])
 @pytest.mark.parametrize(
     ("degrees", "mu", "v"),

@@ -365,6 +365,7 @@ class Touching(Assembly):
 
 
 @pytest.mark.slow
+@pytest.mark.campaign(keep=1)
 @pytest.mark.parametrize("depth", [1e-2, 1e-4])
 def test_a_touch_within_one_step_is_seen(depth, tmp_path):
     """phi = sin(t) up to the stop at t1, a contact of (pi - 2 delta) / omega there, 2 t1 to the other stop, ..."""

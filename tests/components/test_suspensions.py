@@ -88,7 +88,7 @@ def orientation(kind: Callable[..., list[float]], s: vehicle.Suspension, unknown
 
 
 @pytest.mark.slow
-@pytest.mark.campaign(keep=3)
+@pytest.mark.campaign(keep=1)
 @pytest.mark.parametrize("left", [True, False])
 @pytest.mark.parametrize("kind", KINDS)
 def test_toe_and_camber_are_those_of_rigid_rods(kind: type[vehicle.Suspension], left: bool) -> None:

@@ -378,6 +378,7 @@ class Pulled(Assembly):
 
 
 @pytest.mark.slow
+@pytest.mark.campaign
 def test_cams_feel_a_step_before_the_wheel_is_there_and_bridge_a_gap() -> None:
     """A sharp step: a cam stands on its edge with the height of the ellipse, and the effective road is between both."""
     h, edge, shift = 0.03, 0.5, 0.8 * 0.6 * (0.671 * 0.06**0.5 + 0.733 * 0.06)

@@ -21,6 +21,7 @@ def pendulum() -> dict[str, Component]:
 
 
 @pytest.mark.slow
+@pytest.mark.campaign(keep=3)
 @pytest.mark.parametrize("name", sorted(set(visualizers.__all__) - {"PipeWithScalarField", "SignalArrow"}))
 def test_a_visualizer_leaves_the_motion_alone(name):
     plain = run(*PENDULUM, **pendulum())

@@ -46,6 +46,7 @@ def car_in_a_bend() -> tuple[fmpy.fmi2.FMU2Slave, dict[str, int]]:
     return car, places
 
 
+@pytest.mark.campaign
 def test_the_open_car_goes_on_from_a_state_that_was_kept() -> None:
     car, places = car_in_a_bend()
     seen = [places[name] for name in ("car_v", "car_yawRate", "left.a", "right.w")]

@@ -150,6 +150,7 @@ def test_flanges_are_connected_name_by_name_in_either_order(
 
 
 @pytest.mark.slow
+@pytest.mark.campaign(keep=3)
 @pytest.mark.parametrize("scheme", ["jacobi", "gauss-seidel"])
 @pytest.mark.parametrize(("inputs", "order"), [("hold", 1), ("secant", 2), ("tangent", 2)])
 def test_error_falls_with_the_order_of_the_inputs(
@@ -242,6 +243,7 @@ def test_fmus_that_take_no_lines_hold_means_with_the_best_inputs(scheme: str, fm
 
 
 @pytest.mark.slow
+@pytest.mark.campaign(keep=4)
 @pytest.mark.parametrize("slow", ["driver", "load"])
 @pytest.mark.parametrize("ratio", [5.0, 2.5])
 @pytest.mark.parametrize(("inputs", "order"), [("hold", 1), ("secant", 2)])
@@ -309,7 +311,7 @@ RATIOS = (0.1, 1.0, 10.0, 100.0)
 
 
 @pytest.mark.slow
-@pytest.mark.campaign(keep=6)
+@pytest.mark.campaign(keep=3)
 @pytest.mark.parametrize("scheme", ["jacobi", "gauss-seidel"])
 @pytest.mark.parametrize("inputs", ["hold", "secant", "tangent"])
 @pytest.mark.parametrize("fmi", [2, 3])
@@ -336,7 +338,7 @@ def test_rigid_couplings_of_any_ratio_agree_in_every_step(
 
 
 @pytest.mark.slow
-@pytest.mark.campaign(keep=2)
+@pytest.mark.campaign(keep=1)
 @pytest.mark.parametrize("scheme", ["jacobi", "gauss-seidel"])
 @pytest.mark.parametrize("fmi", [2, 3])
 def test_a_tolerance_is_kept_by_rigid_and_by_elastic_couplings(
@@ -383,6 +385,7 @@ class Lag(Assembly):
 
 
 @pytest.mark.slow
+@pytest.mark.campaign
 def test_a_tolerance_is_kept_by_outputs_that_nothing_follows(tmp_path: pathlib.Path) -> None:
     """Here nothing is wrong with what is coupled, but lines are no parabolas, and only the lag's output shows it."""
     for assembly, name in ((Parabola(), "parabola"), (Lag(), "lag")):

@@ -85,6 +85,7 @@ def test_fmus_that_hold_inputs_keep_a_tolerance(kind: str, fmus: dict[str, pathl
 
 
 @pytest.mark.slow
+@pytest.mark.campaign(keep=4)
 @pytest.mark.parametrize(
     ("fault", "words"), [(ERROR, "error"), (DISCARD, "discard"), (NAN, "x is not finite"), (ABORT, "SIGABRT")]
 )

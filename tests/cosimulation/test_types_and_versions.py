@@ -141,6 +141,7 @@ def two_point_control(n: int, sequential: bool) -> tuple[np.ndarray, np.ndarray]
 
 
 @pytest.mark.slow
+@pytest.mark.campaign(keep=12)
 @pytest.mark.parametrize(
     ("scheme", "inputs"), [("jacobi", "hold"), ("gauss-seidel", "hold"), ("gauss-seidel", "secant")]
 )

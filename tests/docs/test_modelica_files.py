@@ -26,6 +26,7 @@ def block(page: str, language: str) -> str:
 
 
 @pytest.mark.slow
+@pytest.mark.campaign
 def test_the_crane_is_built_as_the_page_says(page: str, tmp_path: pathlib.Path) -> None:
     names: dict = {}
     exec(block(page, "python"), names)

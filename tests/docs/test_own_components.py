@@ -278,7 +278,7 @@ def test_a_pump_lifts_through_orifices_in_a_row(run):
 
 
 @pytest.mark.slow
-@pytest.mark.campaign("native")
+@pytest.mark.campaign
 @pytest.mark.parametrize("target", TARGETS)
 def test_an_assembly_file_finds_the_package_by_its_entry_point(workshop: pathlib.Path, tmp_path: pathlib.Path, target):
     installed = next(path for path in sys.path if pathlib.Path(path, "workshop").is_dir())

@@ -14,7 +14,7 @@ PAGES = ("inputs", "linearize", "equilibrium", "sweep", "fit")
 
 
 @pytest.mark.slow
-@pytest.mark.campaign("linearize")
+@pytest.mark.campaign("linearize", keep=2)
 @pytest.mark.parametrize("page", PAGES)
 def test_the_code_runs_and_draws(page, root: pathlib.Path, tmp_path: pathlib.Path, monkeypatch, capsys) -> None:
     monkeypatch.chdir(tmp_path)

@@ -103,7 +103,7 @@ def run(path: pathlib.Path, stop: float, tolerance: float, step: float = 0.01) -
 
 
 @pytest.mark.slow
-@pytest.mark.campaign(keep=2)
+@pytest.mark.campaign(keep=1)
 @pytest.mark.parametrize(
     ("phi", "w", "tilt", "target"),
     [
@@ -146,7 +146,7 @@ def test_guesses_of_speeds_choose_the_branch(target: str, tmp_path: pathlib.Path
 
 
 @pytest.mark.slow
-@pytest.mark.campaign("1e-05", keep=3)
+@pytest.mark.campaign("1e-05", keep=2)
 @pytest.mark.parametrize("tolerance", [1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-10])
 def test_integrators_stay_on_the_branch(tolerance: float, built: Callable[..., pathlib.Path]) -> None:
     """However short the steps, they pass flat positions, and lose no accuracy there."""
@@ -175,6 +175,7 @@ def test_integrators_of_importers_stay_on_the_branch(tolerance: float, built: Ca
 
 
 @pytest.mark.slow
+@pytest.mark.campaign(keep=8)
 @pytest.mark.parametrize("off", [0.0, 1e-9, -1e-7])
 @pytest.mark.parametrize("distance", [0.0, 1e-9, 1e-5, -1e-3, 1e-2, 0.1])
 def test_derivatives_are_as_smooth_beside_a_flat_position_as_anywhere(
@@ -225,6 +226,7 @@ def test_fixed_steps_stay_on_the_branch(step: float, error: float, built: Callab
 
 
 @pytest.mark.slow
+@pytest.mark.campaign(keep=2)
 @pytest.mark.parametrize("tolerance", [1e-6, 1e-8, 1e-10, 1e-12])
 def test_no_branch_is_taken_in_the_dark(tolerance: float, built: Callable[..., pathlib.Path]) -> None:
     """Cranks that come to rest in a flat position swing back as they came, or the run ends there and says why."""

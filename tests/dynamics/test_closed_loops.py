@@ -84,7 +84,7 @@ class SliderCrank(Assembly):
 
 
 @pytest.mark.slow
-@pytest.mark.campaign(keep=3)
+@pytest.mark.campaign(keep=1)
 @pytest.mark.parametrize(
     "guesses",
     [
@@ -130,6 +130,7 @@ def test_far_guesses_are_assembled() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.campaign
 def test_a_long_run_keeps_energy_and_constraints(tmp_path) -> None:
     system = System.of(FourBar(), energy=True)
     path = build(system, tmp_path / "FourBar.fmu", target="native")

@@ -74,6 +74,7 @@ def run(start: dict[str, float], tolerance: float) -> np.ndarray:
 
 
 @pytest.mark.slow
+@pytest.mark.campaign(keep=2)
 @pytest.mark.parametrize("start", starts()[1::5], ids=range(4))
 def test_a_delta_robot_stays_on_its_branch(start: dict[str, float]) -> None:
     reference = run(start, 1e-11)

@@ -83,7 +83,7 @@ CASES += [(kind, "link2", 0.5, -1.0, None) for kind in ("IdealGear", "BevelGear1
 
 
 @pytest.mark.slow
-@pytest.mark.campaign(keep=10)
+@pytest.mark.campaign(keep=5)
 @pytest.mark.parametrize(("kind", "place", "ratio", "z", "rotor"), CASES)
 def test_a_gear_moves_the_pendulum_as_by_hand(kind, place, ratio, z, rotor) -> None:
     def slope(_: float, x: np.ndarray) -> list[float]:

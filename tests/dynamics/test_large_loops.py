@@ -86,7 +86,7 @@ def both(make: Callable[[], Assembly], monkeypatch: pytest.MonkeyPatch) -> tuple
 
 
 @pytest.mark.slow
-@pytest.mark.campaign(keep=4)
+@pytest.mark.campaign(keep=2)
 @pytest.mark.parametrize(
     "make",
     [
@@ -117,7 +117,7 @@ def test_the_sparse_system_has_the_solution_of_the_dense_one(
 
 
 @pytest.mark.slow
-@pytest.mark.campaign(keep=3)
+@pytest.mark.campaign(keep=1)
 @pytest.mark.parametrize(
     "make", [FourBar, PlanarFourBar, Engine1b, Vehicle, SprungFourBars], ids=lambda make: make.__name__
 )
@@ -148,6 +148,7 @@ def test_a_stiff_run_and_a_linear_model_are_those_of_the_dense_form(monkeypatch:
     np.testing.assert_allclose(models[0].A, models[1].A, rtol=1e-5, atol=1e-5)
 
 
+@pytest.mark.campaign
 @pytest.mark.filterwarnings("ignore::mbfmu.errors.InitialConditionsWarning")
 @pytest.mark.slow
 def test_a_long_chain_of_loops_keeps_its_energy() -> None:
@@ -161,6 +162,7 @@ def test_a_long_chain_of_loops_keeps_its_energy() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.campaign
 def test_code_and_factors_grow_with_the_number_of_loops() -> None:
     """Twice as long is little more than twice as much (but for the ends), though each loop hangs on all before it."""
     short, long = (System.of(FourBars(count)).equations for count in (5, 10))
@@ -171,7 +173,7 @@ def test_code_and_factors_grow_with_the_number_of_loops() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.campaign(keep=2)
+@pytest.mark.campaign(keep=1)
 @pytest.mark.parametrize("make", [FourBar, PlanarFourBar, Engine1b, Vehicle], ids=lambda make: make.__name__)
 def test_a_small_system_in_w_alone_is_solved_along_pivots(
     make: Callable[[], Assembly], monkeypatch: pytest.MonkeyPatch

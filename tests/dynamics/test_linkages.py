@@ -181,6 +181,7 @@ def bricard(slides: bool = False) -> Ring:
 
 
 @pytest.mark.slow
+@pytest.mark.campaign
 def test_an_orthogonal_bricard_linkage() -> None:
     """Six constraints hold six angles, and yet it turns: one is redundant. Where a hinge may slide, too, none is, and
     the motion is the same, but ill-conditioned: whatever the tolerance, it is right to some 1e-7 only."""

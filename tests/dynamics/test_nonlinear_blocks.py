@@ -74,7 +74,7 @@ def wanted():
 
 
 @pytest.mark.slow
-@pytest.mark.campaign(keep=3)
+@pytest.mark.campaign(keep=1)
 @pytest.mark.parametrize("fmi", [2, 3])
 @pytest.mark.parametrize("name", MODELS)
 def test_fmus_are_valid(fmus, name, fmi):
@@ -82,7 +82,7 @@ def test_fmus_are_valid(fmus, name, fmi):
 
 
 @pytest.mark.slow
-@pytest.mark.campaign(keep=12)
+@pytest.mark.campaign(keep=6)
 @pytest.mark.parametrize("kind", ["CoSimulation", "ModelExchange"])
 @pytest.mark.parametrize("fmi", [2, 3])
 @pytest.mark.parametrize("name", MODELS)
@@ -98,7 +98,7 @@ def test_an_fmu_moves_as_the_equations_by_hand_do(fmus, wanted, name, fmi, kind)
 
 
 @pytest.mark.slow
-@pytest.mark.campaign(keep=2)
+@pytest.mark.campaign(keep=1)
 @pytest.mark.parametrize("name", MODELS)
 def test_compiled_and_interpreted_equations_give_the_same_bits(fmus, name):
     model = MODELS[name]
@@ -245,6 +245,7 @@ def test_where_no_solution_is_left_messages_name_what_is_sought_and_where_it_was
 
 
 @pytest.mark.slow
+@pytest.mark.campaign(keep=3)
 @pytest.mark.parametrize("kind", random_loops.KINDS)
 def test_random_models_agree_with_their_flat_equations(kind):
     """Six of each kind; `python tests/dynamics/random_loops.py` makes a thousand."""

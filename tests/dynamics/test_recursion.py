@@ -201,7 +201,7 @@ def fed_back(along: bool) -> Assembly:
 
 
 @pytest.mark.slow
-@pytest.mark.campaign(keep=2)
+@pytest.mark.campaign(keep=1)
 @pytest.mark.parametrize(
     "assembly",
     [Tree, SkewTree, lambda: chain(7), lambda: fed_back(True), lambda: fed_back(False)],
@@ -238,7 +238,7 @@ TREES = {
 
 
 @pytest.mark.slow
-@pytest.mark.campaign("lane_change", "dominoes", "walker", "engine_v6", "boom_crane", "flexible_robot", keep=6)
+@pytest.mark.campaign("lane_change", "dominoes", "walker", "engine_v6", "boom_crane", "flexible_robot", keep=3)
 @pytest.mark.parametrize("name", assemblies())
 def test_every_way_to_accelerations_agrees_in_the_gallery(name, monkeypatch) -> None:
     systems = every_way(lambda: load(name), monkeypatch)

@@ -44,6 +44,7 @@ def test_both_targets_agree(fmus: dict[str, pathlib.Path]) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.campaign(keep=3)
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize(
     ("name", "value"), [("boxBody1.density", 2000.0), ("revolute1.phi", 0.7), ("boxBody2.r[1]", 0.3)]

@@ -60,6 +60,7 @@ def test_an_fmu_is_valid_and_moves_as_the_closed_form(system: System, tmp_path: 
 
 
 @pytest.mark.slow
+@pytest.mark.campaign(keep=2)
 @each_target
 def test_the_same_model_gives_the_same_bytes(
     system: System, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, target: Any
@@ -193,6 +194,7 @@ def test_local_variables_can_be_left_out(system: System) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.campaign(keep=1)
 @each_target
 def test_an_fmu_without_its_local_variables(system: System, tmp_path: pathlib.Path, target: Any) -> None:
     path = build(system, tmp_path, **target, variables="omega")
@@ -235,6 +237,7 @@ def last_line(path: pathlib.Path) -> str:
 
 
 @pytest.mark.slow
+@pytest.mark.campaign
 @needs_compiler
 def test_a_solver_is_chosen_for_an_fmu(system: System, tmp_path: pathlib.Path) -> None:
     """The log line at the end tells what was used; documentation tells it beforehand."""

@@ -46,7 +46,7 @@ def column(result: np.ndarray, name: str) -> np.ndarray:
 
 
 @pytest.mark.slow
-@pytest.mark.campaign("CoSimulation-engine_1b", "CoSimulation-car", "ModelExchange-engine_1b")
+@pytest.mark.campaign("CoSimulation-engine_1b", "CoSimulation-car", "ModelExchange-engine_1b", keep=3)
 @pytest.mark.parametrize("name", ["free_body", "engine_1b", "four_bar", "car"])
 @pytest.mark.parametrize("interface", ["CoSimulation", "ModelExchange"])
 def test_both_versions_give_the_same_bits(fmus, name, interface):
@@ -62,6 +62,7 @@ def test_both_versions_give_the_same_bits(fmus, name, interface):
 
 
 @pytest.mark.slow
+@pytest.mark.campaign
 @pytest.mark.skipif(find_compiler() is None, reason="no C compiler")
 def test_compiled_equations_give_the_same_bits_and_bring_their_sources(fmus):
     path = fmus("engine_1b", 3, equations="compiled", sources=True)

@@ -49,6 +49,7 @@ def test_the_library_is_where_fmi_wants_it(built, tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.campaign
 def test_equal_models_give_equal_libraries(built, system, tmp_path, monkeypatch):
     monkeypatch.setenv("MBFMU_CACHE", "")
     again = build_library(system.equations, system.variables, "oscillator", GUID, tmp_path / "elsewhere" / "deeper")

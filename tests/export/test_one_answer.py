@@ -93,7 +93,7 @@ def exchange(request, tmp_path, gallery_fmu):
 
 
 @pytest.mark.slow
-@pytest.mark.campaign(keep=12)
+@pytest.mark.campaign(keep=6)
 @pytest.mark.parametrize("name", ["planar_four_bar", "four_bar", "rolling_wheel", "double_pendulum"])
 @pytest.mark.parametrize("off", [0.0, 1e-3, 0.1])
 def test_derivatives_are_the_values_of_their_variables(exchange, name, off):

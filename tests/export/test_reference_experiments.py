@@ -64,7 +64,7 @@ def by_ten_lines(path: pathlib.Path, folder: pathlib.Path) -> float:
 
 
 @pytest.mark.slow
-@pytest.mark.campaign(keep=1)
+@pytest.mark.campaign
 @pytest.mark.parametrize("fmi", [2, 3])
 @pytest.mark.parametrize("name", ["cam_follower", "planar_four_bar"])
 def test_fmpy_repeats_an_experiment_of_the_gallery_from_its_file(tmp_path, name, fmi):
@@ -183,7 +183,7 @@ def experimental(tmp_path_factory):
 
 
 @pytest.mark.slow
-@pytest.mark.campaign(keep=4)
+@pytest.mark.campaign(keep=2)
 @pytest.mark.parametrize(
     ("name", "old", "new", "expected"),
     [

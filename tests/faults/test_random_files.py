@@ -31,6 +31,7 @@ VALUES = st.recursive(
 
 
 @pytest.mark.slow
+@pytest.mark.campaign
 @hypothesis.settings(max_examples=150)
 @hypothesis.given(st.dictionaries(st.sampled_from(["component", "connect", "input", "experiment", "world"]), VALUES))
 def test_any_structure_is_refused_or_read(record: dict[str, object]) -> None:

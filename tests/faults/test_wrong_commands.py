@@ -136,6 +136,7 @@ def test_words_find_classes(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.campaign(keep=1)
 @pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 @pytest.mark.parametrize("sent", [signal.SIGTERM, signal.SIGINT], ids=["stop", "Ctrl-C"])
 def test_a_build_that_is_stopped_leaves_nothing(sent: signal.Signals, folder: pathlib.Path) -> None:
@@ -163,6 +164,7 @@ def test_a_build_that_is_stopped_leaves_nothing(sent: signal.Signals, folder: pa
 
 
 @pytest.mark.slow
+@pytest.mark.campaign(keep=1)
 @pytest.mark.skipif(os.name != "posix", reason="pipes of POSIX")
 @pytest.mark.parametrize("command", [("list",), ("list", "--json"), ("simulate", "pendulum", "--table")])
 def test_a_reader_that_has_seen_enough_is_no_error(command: tuple[str, ...]) -> None:

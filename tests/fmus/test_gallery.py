@@ -65,7 +65,7 @@ def expectation(name: str) -> dict[str, np.ndarray]:
 
 
 @pytest.mark.slow
-@pytest.mark.campaign(*LARGE, keep=12)
+@pytest.mark.campaign(*LARGE, keep=6)
 @pytest.mark.parametrize("name", sorted(GALLERY))
 def test_in_this_process(name: str, gallery_system: Callable[[str], mbfmu.System]) -> None:
     compare(expected.outputs_of(name, gallery_system(name), 1e-9).to_dict(), expectation(name))
@@ -83,7 +83,7 @@ def test_loose_tolerances_run(name: str, tolerance: float, gallery_system: Calla
 
 
 @pytest.mark.slow
-@pytest.mark.campaign(*LARGE, keep=12)
+@pytest.mark.campaign(*LARGE, keep=6)
 @pytest.mark.parametrize("name", sorted(GALLERY))
 def test_each_builds(name: str, gallery_fmu: Callable[..., pathlib.Path]) -> None:
     path = gallery_fmu(name, target="python")
@@ -92,7 +92,7 @@ def test_each_builds(name: str, gallery_fmu: Callable[..., pathlib.Path]) -> Non
 
 
 @pytest.mark.slow
-@pytest.mark.campaign("engine_1b")
+@pytest.mark.campaign("engine_1b", keep=2)
 @pytest.mark.parametrize(("name", "target"), AS_FMU)
 def test_as_fmu(name: str, target: str, gallery_fmu: Callable[..., pathlib.Path]) -> None:
     wanted = expectation(name)

@@ -46,7 +46,7 @@ def cases(tmp_path_factory: pytest.TempPathFactory) -> dict[str, gallery.Case]:
     return {name: gallery.Case(source, tmp_path_factory.mktemp(name)) for name, source in names.items()}
 
 
-@pytest.mark.campaign("engine_1b-2", "bevel_gear-2", "bevel_gear-3", keep=4)
+@pytest.mark.campaign("engine_1b-2", "bevel_gear-2", "bevel_gear-3", keep=2)
 @pytest.mark.parametrize("fmi", [2, 3])
 @pytest.mark.parametrize("name", [*SAMPLE, *ITERATED])
 def test_importers_that_restart_only_when_told_get_the_motion_of_co_simulation(cases, name, fmi):
@@ -66,6 +66,7 @@ def test_importers_that_restart_only_when_told_get_the_motion_of_co_simulation(c
 PACKAGES = {"FMPy": 1e-8, "libcosim, by libcosimpy": 1e-8, "ecos, by ecospy": 1e-8}
 
 
+@pytest.mark.campaign(keep=8)
 @pytest.mark.parametrize("host", PACKAGES)
 @pytest.mark.parametrize("name", ["engine_1b", "heavy_top", *ITERATED])
 def test_hosts_that_are_packages_run_our_fmus_in_co_simulation(cases, name, host):

@@ -21,6 +21,7 @@ ROBOT = pathlib.Path(__file__).parents[2] / "fmus" / "scara" / "scara.urdf"
 
 
 @pytest.mark.slow
+@pytest.mark.campaign
 def test_a_robot_is_a_source_of_every_command(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
     fmu, csv = tmp_path / "arm.fmu", tmp_path / "arm.csv"
     assert cli.main(["build", str(ROBOT), "-o", str(fmu), "--floating", "--target", "python", "-p", "world.g=1.5"]) == 0
@@ -40,6 +41,7 @@ def test_a_robot_is_a_source_of_every_command(tmp_path: pathlib.Path, capsys: py
 
 
 @pytest.mark.slow
+@pytest.mark.campaign(keep=1)
 @pytest.mark.parametrize("name", ["arm.py", "arm.toml"])
 def test_convert_writes_a_model_to_go_on_with(
     name: str, tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
@@ -87,6 +89,7 @@ def test_every_reader_loads() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.campaign(keep=1)
 @pytest.mark.parametrize("page", ["urdf.md", "mjcf.md"])
 def test_what_the_pages_show_runs(
     page: str, root: pathlib.Path, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch

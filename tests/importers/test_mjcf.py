@@ -22,14 +22,14 @@ WITH_SENSORS = ("pendulum", "ball_chain", "free_bodies", "actuators")
 
 
 @pytest.mark.slow
-@pytest.mark.campaign(keep=6)
+@pytest.mark.campaign(keep=3)
 @pytest.mark.parametrize("name", sorted(path.stem for path in MODELS.glob("*.xml")))
 def test_models_accelerate_as_in_mujoco(name: str) -> None:
     assert error(Twin(MODELS / f"{name}.xml"), states=3) < 1e-10
 
 
 @pytest.mark.slow
-@pytest.mark.campaign(keep=6)
+@pytest.mark.campaign(keep=3)
 @pytest.mark.filterwarnings("ignore::mbfmu.errors.InitialConditionsWarning")
 @pytest.mark.parametrize("name", sorted({path.stem for path in MODELS.glob("*.xml")} - {"coupled_joints"}))
 def test_models_start_where_the_file_puts_them(name: str) -> None:
@@ -40,6 +40,7 @@ def test_models_start_where_the_file_puts_them(name: str) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.campaign(keep=3)
 @pytest.mark.filterwarnings("ignore::mbfmu.errors.InitialConditionsWarning")
 @pytest.mark.parametrize("name", CONSERVATIVE)
 def test_energy_is_kept(name: str) -> None:
@@ -93,7 +94,7 @@ SLIDE = """<option gravity="0 0 0" timestep="{step}"/><worldbody><body><joint na
 
 
 @pytest.mark.slow
-@pytest.mark.campaign(keep=3)
+@pytest.mark.campaign(keep=1)
 @pytest.mark.parametrize(
     "solref", ["0.02 1", "-2500 -100", "0.05 0.3", "0.02 2", "-2500 0", "-2500 1", "0.02 0"], ids=str
 )

@@ -259,6 +259,7 @@ PLANE = '<geom type="plane" size="1 1 1" {more}/>'
 
 
 @pytest.mark.slow
+@pytest.mark.campaign(keep=1)
 @pytest.mark.parametrize("solref", ["0.02 1", "0.05 0.3", "-2500 -20"])
 def test_a_sphere_bounces_off_a_plane_as_in_mujoco(solref: str, tmp_path: pathlib.Path) -> None:
     more = f'condim="1" solref="{solref}" {HARD} margin="0.02"'
@@ -269,6 +270,7 @@ def test_a_sphere_bounces_off_a_plane_as_in_mujoco(solref: str, tmp_path: pathli
 
 
 @pytest.mark.slow
+@pytest.mark.campaign(keep=1)
 @pytest.mark.parametrize(("type", "size", "most"), [("sphere", "0.1", 3e-5), ("capsule", "0.05 0.2", 0.011)])
 def test_a_sphere_hits_what_flies_as_in_mujoco(type: str, size: str, most: float, tmp_path: pathlib.Path) -> None:
     """MuJoCo knows the mass at a point off the centre; here it is that of the centre."""
@@ -295,6 +297,7 @@ def test_a_sphere_slides_and_rolls_as_in_mujoco(tmp_path: pathlib.Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.campaign(keep=1)
 @pytest.mark.parametrize(
     ("type", "size", "points"), [("box", "0.1 0.15 0.05", 4), ("capsule", "0.05 0.1", 2), ("cylinder", "0.1 0.05", 2)]
 )

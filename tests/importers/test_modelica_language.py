@@ -337,6 +337,7 @@ def test_an_initial_equation_beside_a_fixed_start_value_agrees_with_it_or_stops_
 
 
 @pytest.mark.slow
+@pytest.mark.campaign
 def test_long_sums_and_choices_and_deep_packages_are_read(read: Read) -> None:
     ladder = " ".join(f"if x > {k} then {k} else" for k in range(400, 0, -1))
     text = f"""model M

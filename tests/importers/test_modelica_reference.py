@@ -20,6 +20,7 @@ CASES = ("UserDefinedGravityField", "Rotational_CoupledClutches", "Engine1b_anal
 
 
 @pytest.mark.slow
+@pytest.mark.campaign(keep=2)
 @pytest.mark.parametrize("name", CASES)
 def test_examples_follow_their_trajectories(name: str, reference: pathlib.Path) -> None:
     folder = reference / name

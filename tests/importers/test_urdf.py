@@ -425,6 +425,7 @@ GROUND_SHAPES = {
 
 
 @pytest.mark.slow
+@pytest.mark.campaign(keep=2)
 @pytest.mark.parametrize("shape", GROUND_SHAPES)
 def test_a_floating_robot_stands_on_the_ground(shape: str, tmp_path: pathlib.Path) -> None:
     form, half, points = GROUND_SHAPES[shape]

@@ -61,7 +61,7 @@ def dataclass_of(variable: object) -> tuple[object, ...]:
 
 
 @pytest.mark.slow
-@pytest.mark.campaign(keep=4)
+@pytest.mark.campaign(keep=2)
 @pytest.mark.parametrize("source", SOURCES, ids=lambda source: pathlib.Path(source).name)
 def test_python_and_toml_say_the_same(source: str, tmp_path: pathlib.Path) -> None:
     assembly = mbfmu.load(source)

@@ -136,7 +136,7 @@ def test_pieces_give_the_bits_of_the_whole(tmp_path):
 
 @pytest.mark.parametrize("program", ["gcc", "clang"])
 @pytest.mark.slow
-@pytest.mark.campaign(keep=1)
+@pytest.mark.campaign
 def test_no_operation_stands_for_two(tmp_path, program):
     """Compilers know identities, such as sin(atan(x)) as a root, that hold but for rounding."""
     if shutil.which(program) is None:

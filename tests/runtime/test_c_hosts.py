@@ -47,7 +47,7 @@ def sequences(made, count, **options):
 
 
 @pytest.mark.slow
-@pytest.mark.campaign("interpreted-everything-auto-1000", keep=2)
+@pytest.mark.campaign("interpreted-everything-auto-1000", keep=1)
 @pytest.mark.parametrize(
     ("made", "model", "solver", "count"),
     [
@@ -64,7 +64,7 @@ def test_random_sequences_meet_no_wrong_status_and_no_undefined_behaviour(made, 
 
 
 @pytest.mark.slow
-@pytest.mark.campaign(keep=1)
+@pytest.mark.campaign
 @pytest.mark.skipif(shutil.which("valgrind") is None, reason="valgrind is not there")
 @pytest.mark.usefixtures("users_compiler")  # whose debug information it reads
 def test_valgrind_finds_no_use_of_values_that_were_never_set(made):
@@ -74,6 +74,7 @@ def test_valgrind_finds_no_use_of_values_that_were_never_set(made):
 
 
 @pytest.mark.slow
+@pytest.mark.campaign(keep=2)
 @pytest.mark.parametrize(
     ("made", "model"),
     [*itertools.product(FMUS, (everything, iterated)), ("interpreted", stiff_drive)],
@@ -89,6 +90,7 @@ def test_random_calls_with_random_values_have_no_undefined_behaviour(made, model
 
 
 @pytest.mark.slow
+@pytest.mark.campaign(keep=1)
 @pytest.mark.parametrize("kind", FMUS)
 def test_random_calls_of_a_mechanism_have_no_undefined_behaviour(tmp_path, kind, gallery_system, campaign):
     system = gallery_system("planar_four_bar")
@@ -108,7 +110,7 @@ def rubbing_ball():
 
 
 @pytest.mark.slow
-@pytest.mark.campaign("points")
+@pytest.mark.campaign("points", keep=3)
 @pytest.mark.parametrize(
     ("model", "flags", "stride"),
     [
@@ -146,7 +148,7 @@ def test_damaged_descriptors_are_refused_or_run(tmp_path, model, flags, stride):
 
 
 @pytest.mark.slow
-@pytest.mark.campaign("interpreted")
+@pytest.mark.campaign
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_ten_thousand_instances_leave_nothing_behind(made):
     run = made(everything).run("many_instances.c", 10_000)
@@ -155,7 +157,7 @@ def test_ten_thousand_instances_leave_nothing_behind(made):
 
 
 @pytest.mark.slow
-@pytest.mark.campaign(keep=4)
+@pytest.mark.campaign(keep=2)
 @pytest.mark.skipif(sys.platform != "linux", reason="wraps functions as GNU ld does")
 @pytest.mark.parametrize("model", [everything, iterated])
 @pytest.mark.parametrize("solver", ["explicit", "implicit"])
@@ -166,7 +168,7 @@ def test_fixed_steps_never_allocate(made, model, solver):
 
 
 @pytest.mark.slow
-@pytest.mark.campaign(keep=2)
+@pytest.mark.campaign(keep=1)
 @pytest.mark.parametrize(
     ("model", "kind"),
     [(oscillator, "compiled"), (everything, "compiled"), (iterated, "compiled"), (oscillator, "interpreted")],

@@ -55,6 +55,7 @@ def read_alone(command, files, folder):
 
 
 @pytest.mark.slow
+@pytest.mark.campaign(keep=1)
 @pytest.mark.parametrize(("compiler", "kind"), [("cc", "compiled"), ("clang", "compiled"), ("clang", "interpreted")])
 @pytest.mark.usefixtures("users_compiler")
 def test_each_file_and_each_header_is_read_alone(compiler, kind, tmp_path):
@@ -97,7 +98,7 @@ def run_of(library):
 
 
 @pytest.mark.slow
-@pytest.mark.campaign(keep=2)
+@pytest.mark.campaign(keep=1)
 @pytest.mark.parametrize("model", [everything, iterated])
 @pytest.mark.parametrize("kind", FMUS)
 def test_many_units_make_the_library_that_one_makes(kind, model, tmp_path):

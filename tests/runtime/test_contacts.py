@@ -11,7 +11,7 @@ import mbfmu
 
 
 @pytest.mark.slow
-@pytest.mark.campaign(keep=8)
+@pytest.mark.campaign(keep=4)
 @pytest.mark.parametrize("tolerance", contacts.TOLERANCES)
 @pytest.mark.parametrize("case", contacts.CASES)
 def test_random_contacts_run_to_their_end(case, tolerance):
@@ -19,6 +19,7 @@ def test_random_contacts_run_to_their_end(case, tolerance):
 
 
 @pytest.mark.slow
+@pytest.mark.campaign
 def test_a_spool_that_is_pressed_slowly_off_its_stop_goes_on():
     """Long implicit steps after a flip, whose dense output begins the wrong way (the library's example PreLoad)."""
     amplitudes = {"sine.amplitude": 150.0 * np.linspace(0.99, 1.01, 60), "sine.f": np.full(60, 0.01)}
@@ -40,6 +41,7 @@ def test_a_mass_that_still_creeps_towards_its_stop_is_pulled_off_it(tolerance):
 
 
 @pytest.mark.slow
+@pytest.mark.campaign(keep=1)
 @pytest.mark.parametrize("case", ["spool", "train"])
 def test_an_implicit_solver_gets_away_from_the_begin_of_contact(case):
     assembly, stop, _, kept = contacts.CASES[case]

@@ -103,7 +103,7 @@ def fmu(tmp_path_factory: pytest.TempPathFactory):
 
 
 @pytest.mark.slow
-@pytest.mark.campaign(keep=4)
+@pytest.mark.campaign(keep=2)
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
 @pytest.mark.parametrize("step", [0.01, 0.75])
 def test_co_simulation(fmu, options, step):
@@ -278,6 +278,7 @@ class Driven(Assembly):
 
 
 @pytest.mark.slow
+@pytest.mark.campaign(keep=1)
 @pytest.mark.parametrize("options", OPTIONS[:2], ids=str)
 def test_inputs_are_delayed(fmu, options):
     """An input of steps at communication points, while the integrator is ahead of them."""

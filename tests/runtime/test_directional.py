@@ -78,6 +78,7 @@ def calling():
 
 
 @pytest.mark.slow
+@pytest.mark.campaign(keep=3)
 @pytest.mark.parametrize("model", [everything, free_body, calling])
 def test_derivatives_are_differences_of_derivatives(fmu_library, model):
     """The Jacobian of dx/dt by central differences, in model exchange, where states can be set."""

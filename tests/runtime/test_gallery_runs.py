@@ -21,6 +21,7 @@ def system(gallery_system):
 
 
 @pytest.mark.slow
+@pytest.mark.campaign(keep=1)
 @pytest.mark.parametrize(
     ("name", "values", "culprit"),
     [

@@ -63,6 +63,7 @@ def expected(end):
 
 
 @pytest.mark.slow
+@pytest.mark.campaign(keep=5)
 @pytest.mark.parametrize("step", [PERIOD, PERIOD / 10, 3 * PERIOD])
 def test_samples_and_resets_are_where_they_belong(library, step):
     """Looked at in the middle of periods."""
@@ -290,6 +291,7 @@ def test_in_this_process():
 
 
 @pytest.mark.slow
+@pytest.mark.campaign(keep=2)
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
 def test_co_simulation(fmu, options):
     result = fmpy.simulate_fmu(

@@ -69,7 +69,7 @@ BLOCKS = [((0, 1, 2, 3, 4),), ((0, 3), (1,), (2, 4)), ((4, 2), (3, 0), (1,)), ((
 
 
 @pytest.mark.slow
-@pytest.mark.campaign(keep=6)
+@pytest.mark.campaign(keep=3)
 @pytest.mark.parametrize("blocks", BLOCKS)
 def test_blocks_give_the_solution_of_the_whole(library, blocks):
     random = np.random.default_rng(1)

@@ -89,6 +89,7 @@ def test_time_events_are_met(fmu):
 
 
 @pytest.mark.slow
+@pytest.mark.campaign(keep=1)
 def test_drift_off_the_constraints_is_taken_back(fmu):
     """Left alone, the length of the rod would drift; derivatives lead it back, without an event."""
     path = fmu(point_pendulum, ["x", "y", "vx", "vy"])
@@ -103,6 +104,7 @@ def test_drift_off_the_constraints_is_taken_back(fmu):
 
 
 @pytest.mark.slow
+@pytest.mark.campaign(keep=1)
 @pytest.mark.parametrize("name", ["four_bar", "rolling_wheel", "engine_1b_analytic"])
 def test_mechanisms_of_the_gallery_move_alike_by_both_interfaces(gallery_fmu, name):
     """Loops, quaternions with rolling, and a gas force with events."""

@@ -219,6 +219,7 @@ def test_waves_that_touch_their_level_cost_no_time() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.campaign(keep=1)
 @pytest.mark.parametrize("target", ["native", "python"])
 def test_compiled_and_interpreted_pulses_are_the_same_to_the_bit(target: str, tmp_path: pathlib.Path) -> None:
     class Two(Assembly):

@@ -157,7 +157,7 @@ def test_the_implicit_method_is_of_order_five(library):
 
 
 @pytest.mark.slow
-@pytest.mark.campaign(keep=6)
+@pytest.mark.campaign(keep=3)
 @pytest.mark.parametrize("model", [point_pendulum, everything, bouncing_mass, stepped_force])
 def test_implicit_steps_project_and_locate_events(library, model):
     slave = library(model, solver="implicit").slave(tolerance=1e-9).start()

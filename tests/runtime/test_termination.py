@@ -149,7 +149,7 @@ def test_a_step_of_fmi_3_that_must_not_end_early_is_good_and_says_what_it_has_re
 
 
 @pytest.mark.slow
-@pytest.mark.campaign(keep=3)
+@pytest.mark.campaign(keep=1)
 @pytest.mark.parametrize("options", KINDS, ids=str)
 @pytest.mark.parametrize(("fmi", "status"), [(2, 2), (3, 3)])
 def test_a_step_that_fails_is_no_end_that_the_model_wants(options, fmi, status, tmp_path):

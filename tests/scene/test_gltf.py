@@ -67,7 +67,7 @@ def expected(shape: Shape, result: Result, i: int, up: tuple[float, float, float
 
 
 @pytest.mark.slow
-@pytest.mark.campaign("lane_change", "dominoes", "tower_crane", "gripper", "walker", keep=6)
+@pytest.mark.campaign("lane_change", "dominoes", "tower_crane", "gripper", "walker", keep=3)
 @pytest.mark.parametrize("name", GALLERY)
 def test_nodes_stand_where_the_run_says(name: str, gallery_system: Callable[[str], System]) -> None:
     check_nodes(gallery_system(name))
@@ -186,6 +186,7 @@ def test_meshes_are_closed_and_face_outwards(type: str, extra: tuple[float, ...]
 
 
 @pytest.mark.slow
+@pytest.mark.campaign
 def test_the_khronos_validator_finds_nothing(tmp_path: pathlib.Path) -> None:
     npm, node = shutil.which("npm"), shutil.which("node")
     if npm is None or node is None:
@@ -253,6 +254,7 @@ def wedge(path: pathlib.Path) -> pathlib.Path:
 
 
 @pytest.mark.slow
+@pytest.mark.campaign(keep=2)
 @pytest.mark.parametrize("suffix", [".stl", ".obj", ".dae", ".glb", ".ply", ".dxf"])
 def test_shapes_are_read_from_files_beside_the_model(suffix: str, tmp_path: pathlib.Path) -> None:
     wedge(tmp_path / f"part{suffix}")

@@ -60,6 +60,7 @@ def test_the_same_as_on_this_machine(client, pendulum, here, tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.campaign
 def test_a_killed_worker_loses_and_doubles_nothing(client, pendulum, here, tmp_path, monkeypatch):
     before = client.run(os.getpid)
     written = []
@@ -95,6 +96,7 @@ def test_what_was_interrupted_here_goes_on_there(client, pendulum, here, tmp_pat
 
 
 @pytest.mark.slow
+@pytest.mark.campaign
 def test_fmus_and_models_of_other_shapes(client, pendulum, tmp_path):
     file = mbfmu.build(DoublePendulum(), tmp_path / "pendulum.fmu", equations="interpreted")
     values, kept = {"damper.d": [0.1, 0.5]}, ["revolute1.phi:final"]
@@ -175,6 +177,7 @@ def test_a_run_that_kills_its_process_is_a_row_with_a_message(monkeypatch):
 
 
 @pytest.mark.slow
+@pytest.mark.campaign
 def test_nobody_answers():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(cluster, "PATIENCE", 1)

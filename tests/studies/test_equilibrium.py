@@ -120,6 +120,7 @@ def test_angles_of_a_wheel_are_those_of_the_orientation_in_which_it_rests():
 
 
 @pytest.mark.slow
+@pytest.mark.campaign
 def test_a_car_at_constant_speed():
     system = mbfmu.System.of(Vehicle())
     with pytest.raises(ModelError, match="a source moves or pushes it over time, and at 0 s it is under way"):

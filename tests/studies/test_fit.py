@@ -41,6 +41,7 @@ def noisy(measured, random):
 
 
 @pytest.mark.slow
+@pytest.mark.campaign
 def test_intervals_hold_what_made_the_data(suspension, measured):
     random = np.random.default_rng(1)
     hits = np.zeros(3)

@@ -227,6 +227,7 @@ def test_a_body_with_a_quaternion_has_twelve_states():
 
 
 @pytest.mark.slow
+@pytest.mark.campaign(keep=1)
 @pytest.mark.parametrize(("assembly", "size"), [(Scara, 1e-4), (Suspension, 1.0)])
 def test_small_motions_are_those_of_the_linear_model(assembly, size):
     system = mbfmu.System.of(assembly())
@@ -246,7 +247,7 @@ def test_small_motions_are_those_of_the_linear_model(assembly, size):
 
 
 @pytest.mark.slow
-@pytest.mark.campaign("car")
+@pytest.mark.campaign("car", keep=1)
 @pytest.mark.parametrize("name", ["furuta_pendulum", "four_bar", "free_body", "car"])
 def test_the_matrices_along_a_motion(name):
     # campaign.py does this for the whole gallery
@@ -312,6 +313,7 @@ def test_a_small_rotation_of_a_turning_body():
 
 
 @pytest.mark.slow
+@pytest.mark.campaign
 def test_a_mode_as_a_scene(tmp_path, capsys):
     # two pendulums swing against each other in the quicker mode; its shape is that of the eigenvector on paper
     linear = mbfmu.linearize(TwoPendulums())
