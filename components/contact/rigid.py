@@ -25,8 +25,6 @@ SETTLING = 10.0
 PRESSING, NEARING = 1e-12, 1e-9
 #: What is as near as this [m] when others are struck, and approaches, is struck with them: rounding must not part them.
 NEAR = 1e-10
-#: What a closed point without friction gives way by [1/kg], so that points that say the same share the force.
-GIVING = 1e-12
 #: Part of the speed below which bodies do not rebound that is no approach any more.
 SLOW = 1e-3
 #: What slides has stopped where it goes back by this part of the speed up to which its direction is held: `v_min`, or
@@ -122,7 +120,7 @@ class RigidContact(ContactPair, Law):
             ),
             **({} if rubbed is None else rubbed.of_impact()),
         )
-        opens = rate + (GIVING * f_n if rubbed is None else modes.gives * (f_n - modes.f_n))
+        opens = rate + modes.gives * (f_n - modes.f_n)
         closed = [one > 0.5 for one in ca.vertsplit(modes.closed)]
         # What still approaches, or parts already, is no constraint: events take their time until modes say so
         drifts = ca.fmax(self.v_min, DRIFTING)

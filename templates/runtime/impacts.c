@@ -36,8 +36,6 @@ SMALL
    greatest impulse and velocity: more than points that give way differ by. */
 #define GIVES 1e-8
 #define NOTHING 1e-11
-/* What closed points without friction give way by in equations [1/kg]. */
-#define GIVING 1e-12
 /* Where points that stick share what leaves a cone: part of the greatest friction up to which they then take, and a change
    of forces, beside what was asked for, that shows that they share nothing. */
 #define WELL_WITHIN 0.99
@@ -191,8 +189,8 @@ static void hold_row(Instance *s, const Problem *p, int keep, int i, int row, do
     Impacts *it = &s->impacts;
     const double *modes = keep ? p->before + s->tables->point_modes[i] : NULL;
     int along = row - rubs(s, i);
-    it->gives[row] = !keep ? give : rubs(s, i) < 0 ? GIVING : modes[GIVEN_WAY];
-    it->shares[row] = !keep || rubs(s, i) < 0 ? 0 : row == i ? modes[SHARE] : modes[SHARE_ALONG + along];
+    it->gives[row] = keep ? modes[GIVEN_WAY] : give;
+    it->shares[row] = !keep ? 0 : row == i ? modes[SHARE] : modes[SHARE_ALONG + along];
 }
 
 /* Forces f as near to `shares` as the equations of points let them be, and what they make of y. */
@@ -678,11 +676,11 @@ INTERNAL Outcome choose_modes(Instance *s, double t, const double *x, const doub
         int place = tables->point_modes[i];
         int closed = it->takes_part[i] && it->held[i];
         held[place] = closed;
+        held[place + GIVEN_WAY] = !closed ? 0 : stays ? before[place + GIVEN_WAY] : it->gives[i];
+        held[place + SHARE] = !closed ? 0 : stays ? before[place + SHARE] : it->shares[i];
         if (rubs(s, i) < 0) continue;
         int sticks = closed && it->stuck[i];
         held[place + STICKS] = sticks;
-        held[place + GIVEN_WAY] = !closed ? 0 : stays ? before[place + GIVEN_WAY] : it->gives[i];
-        held[place + SHARE] = !closed ? 0 : stays ? before[place + SHARE] : it->shares[i];
         for (int k = SHARE_ALONG, row = rubs(s, i); row < rubs(s, i) + 3; ++k, ++row)
             held[place + k] = !sticks ? 0 : stays ? before[place + k] : it->shares[row];
         const double *old = before + place + DIRECTION;

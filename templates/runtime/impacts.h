@@ -5,9 +5,9 @@
 
 #include "runtime.h"
 
-/* Held values of a point: is it closed, and of one that rubs also: does it stick, in which direction does it slide, what does
-   it give way by, and at which forces, along its normal and along its surface, does it not. */
-enum { CLOSED, STICKS, DIRECTION, GIVEN_WAY = 5, SHARE, SHARE_ALONG, MODES_OF_RUBBING = 10, MODES = 1 };
+/* Held values of a point: is it closed, what does it give way by, and at which force along its normal does it not; of one that
+   rubs also: does it stick, in which direction does it slide, and at which force along its surface does it not give way. */
+enum { CLOSED, GIVEN_WAY, SHARE, MODES, STICKS = MODES, DIRECTION, SHARE_ALONG = DIRECTION + 3, MODES_OF_RUBBING = 10 };
 
 /* Write into `held` (the held values of the event) which of the points that may stay closed at (t, x) do, which of them
    stick, and in which direction others slide, where w are the accelerations under the modes m. */

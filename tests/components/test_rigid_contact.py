@@ -119,6 +119,23 @@ def test_a_pulled_ball_comes_off() -> None:
     assert result["floor.f_n[1]"].min() > -1e-9
 
 
+def test_a_heavy_ball_is_pulled_off_another() -> None:
+    """By hundreds of kilonewtons, of which nothing is left over where they come to their end."""
+    lower, upper = 4e4 * G, 1e4 * G
+
+    class Pile(Rail):
+        def __init__(self) -> None:
+            super().__init__((4e4, 1e4), (0.1, 0.3), (0.0, 0.0), e=0.0, g=G, end=0.0)
+            self.ramp, self.force = Ramp(height=2 * upper, duration=2.0), translational.Force()
+            self.connect(self.ramp.y, self.force.f)
+            self.connect(self.force.flange, self.rail1.axis)
+
+    result = simulate(Pile(), 1.3, tolerance=1e-8, interval=0.05)
+    assert result["rail1.s"][-1] - 0.3 == pytest.approx(G * 0.3**3 / 6, rel=1e-9)
+    assert result["contact1.f_n[1]"].min() > -1e-9
+    assert result["floor.f_n[1]"][-1] == pytest.approx(lower, rel=1e-12)
+
+
 @pytest.mark.slow
 @pytest.mark.campaign(keep=1)
 @pytest.mark.parametrize(("e", "rise"), [(0.5, 0.25), (0.0, 0.0)])

@@ -24,9 +24,9 @@ from mbfmu.runtime.contract import RESTITUTIONS
 
 #: Samples from 0 s to the first: with more, the instants of neighbours would be the same numbers.
 MOST_INTERVALS = 1e12
-#: Modes of a point: is it closed; with friction also does it stick, the direction (3) in which it slides, what it gives
-#: way by, and the forces (4) at which it does not.
-MODES, MODES_OF_FRICTION = 1, 10
+#: Modes of a point: is it closed, what it gives way by, and the normal force at which it does not; with friction also
+#: does it stick, the direction (3) in which it slides, and the friction (3) at which it does not give way.
+MODES, MODES_OF_FRICTION = 3, 10
 
 
 @dataclasses.dataclass(frozen=True)
@@ -80,22 +80,22 @@ class Modes:
 
     Attributes:
         closed: 1 while a point is kept closed, for each.
+        gives: what a closed point gives way by [1/kg], times the force beyond `f_n` and `f_t`, so that points share
+            what the motion does not tell, as the runtime has shared it at the event.
+        f_n: normal force at the event of what is closed [N], for each.
         sticks: 1 while a closed point sticks, for each; empty without friction.
         direction: in which a point slides, or begins to, three elements each; empty without friction. Friction is that
             of the velocity with its part along the direction taken for 1000 `slow` times the length of the direction
             at least: of length 1, or more where steps or drift leave more of that velocity open. A point has stopped
             where that part is less than a tenth of this speed, backwards.
-        gives: what a closed point gives way by [1/kg], times the force beyond `f_n` and `f_t`, so that points share
-            what the motion does not tell, as the runtime has shared it at the event; empty without friction.
-        f_n: normal force at the event of what is closed [N], for each; empty without friction.
         f_t: friction at the event of what sticks [N], three elements each; empty without friction.
     """
 
     closed: ca.SX
-    sticks: ca.SX
-    direction: ca.SX
     gives: ca.SX
     f_n: ca.SX
+    sticks: ca.SX
+    direction: ca.SX
     f_t: ca.SX
 
 
@@ -242,7 +242,7 @@ class Clauses:
         """What points do, which the runtime finds at events (templates/runtime/impacts.c): `each` values for each."""
         leaf = leaves.Held(len(self._held), each * count)
         table = ca.reshape(self.held(ca.SX.zeros(leaf.size), lambda before: before), each, count)
-        ends = (0, 1, 2, 5, 6, 7, 10)  # of each field
+        ends = (0, 1, 2, 3, 4, 7, 10)  # of each field
         rows = [table[first:last, :] if last <= each else ca.SX(0, 1) for first, last in itertools.pairwise(ends)]
         return leaf, Modes(*map(ca.vec, rows))
 
