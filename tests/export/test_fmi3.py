@@ -20,9 +20,11 @@ import mbfmu
 from mbfmu import sources
 from mbfmu.arrays import Array, Element
 from mbfmu.components import Body, World, rotational
+from mbfmu.components.blocks import GreaterThreshold
 from mbfmu.dynamics.system import System
 from mbfmu.errors import BuildError
 from mbfmu.export.arrays import arrange, states_of
+from mbfmu.export.build import build
 from mbfmu.export.selection import select, with_own_derivatives
 from mbfmu.fmi.variables import scalars_of
 from mbfmu.modeling import Assembly, Start
@@ -373,9 +375,25 @@ def test_outputs_depend_on_what_those_of_fmi_2_do(fmus):
     assert dependencies(three) == dependencies(two)
 
 
-def test_event_indicators_are_variables_with_derivatives(fmus):
-    fmu, variables, _ = slave(fmus("engine_1b", 3), "ModelExchange")
-    model = fmpy.read_model_description(str(fmus("engine_1b", 3)))
+class Limited(Assembly):
+    """An inertia on a spring that says whether its acceleration exceeds a threshold."""
+
+    def __init__(self) -> None:
+        self.inertia = rotational.Inertia(J=2.0, phi=Start(0.5, fixed=True), w=Start(1.0, fixed=True))
+        self.spring, self.wall = rotational.Spring(c=3.0), rotational.Fixed()
+        self.sensor, self.fast = rotational.AccSensor(), GreaterThreshold(threshold=-0.5)
+        self.connect(self.wall.flange, self.spring.flange_a)
+        self.connect(self.spring.flange_b, self.inertia.flange_a)
+        self.connect(self.inertia.flange_b, self.sensor.flange)
+        self.connect(self.sensor.a, self.fast.u)
+
+
+@pytest.mark.parametrize("name", ["engine_1b", "limited"])
+def test_event_indicators_are_variables_with_derivatives(fmus, name, tmp_path):
+    """Also those that accelerations decide."""
+    path = build(Limited(), tmp_path, fmi=3, equations="interpreted") if name == "limited" else fmus(name, 3)
+    fmu, variables, _ = slave(path, "ModelExchange")
+    model = fmpy.read_model_description(str(path))
     reference, n = variables["eventIndicators"].valueReference, model.numberOfEventIndicators
     fmu.enterInitializationMode()
     fmu.exitInitializationMode()
@@ -415,6 +433,18 @@ def test_states_are_saved_to_the_bit(fmus):
     fmu.setFMUState(fmu.deserializeFMUState(saved))
     fmu.doStep(0.1, 0.1)
     assert list(fmu.getFloat64(references, count)) == wanted
+    fmu.freeInstance()
+
+
+def test_a_buffer_that_is_too_small_for_a_state_is_told_how_large_it_must_be(fmus):
+    fmu, _, log = slave(fmus("free_body", 3))
+    fmu.enterInitializationMode()
+    state = fmu.getFMUState()
+    size = len(fmu.serializeFMUState(state))
+    with pytest.raises(FMICallException):
+        fmu.fmi3SerializeFMUState(fmu.component, state, (ctypes.c_uint8 * size)(), size - 1)
+    assert f"the buffer has {size - 1} bytes, the state needs {size}" in log[-1]
+    fmu.freeFMUState(state)
     fmu.freeInstance()
 
 

@@ -160,7 +160,10 @@ def test_foreign_and_damaged_states_are_refused(library):
     slave, other = library(oscillator).slave().start(), library(point_pendulum).slave().start()
     good, foreign = slave.save(), other.save()
     foreign += bytes(max(0, len(good) - len(foreign)))
-    for message, state in (("too few", good[:-1]), ("too few", b"x"), ("another model", foreign)):
+    few = f" bytes are too few, a state of this model has {len(good)}"
+    for message, state in (
+        (f"{len(good) - 1}{few}", good[:-1]), (f"1{few}", b"x"), ("another model", foreign)
+    ):  # fmt: skip
         with pytest.raises(Failed, match=message):
             slave.restore(state)
     slave.step(0.1)

@@ -242,6 +242,23 @@ def test_a_block_that_knows_accelerations(library, solver):
     assert s == pytest.approx(np.tanh(a) / 2 + v / 5, abs=1e-15)
 
 
+def test_a_block_of_several_knows_accelerations(library_in):
+    """a = -q + s1 + s2 in the middle of a block whose variables each move all of its residuals."""
+    d = Draft("knowing together", q=1, v=1, parameters=[1.0, 0.0], iterations=2)
+    equations = d.equations(
+        A=ca.SX(1),
+        b=-d.q + d.s[0] + d.s[1],
+        guess=d.P,
+        fixed=(True, True),
+        iterations=ca.vertcat(d.s[0] - 3 * ca.tanh(d.w), d.s[1] + 2 * d.w - d.s[0] / 2 - 1),
+        iteration_guess=ca.SX([0, 0]),
+        iteration_blocks=(2,),
+    )
+    s, other, a = library_in("process", lambda: equations).slave().start().get("s0", "s1", "w0")
+    wanted = brentq(lambda a: a + 1 - 3 * np.tanh(a) - (1 - 2 * a + 1.5 * np.tanh(a)), -9, 9, xtol=1e-15)
+    assert (a, s, other) == pytest.approx((wanted, 3 * np.tanh(wanted), 1 - 2 * wanted + 1.5 * np.tanh(wanted)))
+
+
 @pytest.mark.slow
 def test_a_block_that_knows_the_force_of_a_constraint(library):
     slave = library(pendulum).run(2.0, 0.25)
