@@ -64,6 +64,7 @@ MISTAKES = [
     ('parameter String s = 1 + "a";\nend M;', 2, 'the string "a" is no number'),
     ("parameter Real x = nothing(1);\nend M;", 2, "no function nothing is known"),
     ("parameter Real x = fill(1.0, 10^9)*zeros(10^9);\nend M;", 2, "too large"),
+    ("parameter Real x = sum(fill(1.0, 2, -1));\nend M;", 2, "-1 is no size; give a whole number from 0 on"),
     ("parameter Real x = sum(i for i in 1:10^9);\nend M;", 2, "too large"),
     ("Real x;\nequation\nx = if time then 1 else 2;\nend M;", 4, "time: is a number; a condition is true or false"),
     ("parameter Real p = 2;\nReal x = if p then 1 else 2;\nend M;", 3, "p: is a number"),

@@ -44,9 +44,11 @@ def test_a_loaded_suspension_stays_where_it_rests():
 
 
 @pytest.mark.slow
-def test_a_governor_at_its_speed():
+@pytest.mark.parametrize("name", ["shaft.w", "hub.w_a[2]"])
+def test_a_governor_at_its_speed(name):
+    """Which goes by any of its names."""
     length, speed = 0.5, 7.0
-    found = mbfmu.equilibrium(Governor(length), speeds={"shaft.w": speed}, stable=True)
+    found = mbfmu.equilibrium(Governor(length), speeds={name: speed}, stable=True)
     assert np.cos(found["arm.phi"]) == pytest.approx(G / (speed**2 * length), rel=1e-9)
     assert found["shaft.w"] == pytest.approx(speed)
 
