@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hand_made_models import Draft, oscillator, point_pendulum, variable
 
-from mbfmu.errors import InitializationError, ModelError, SimulationError
+from mbfmu.errors import InitialConditionsWarning, InitializationError, ModelError, SimulationError
 from mbfmu.simulation import simulate
 
 
@@ -72,6 +72,24 @@ def test_a_start_is_found_where_newton_s_steps_lead_to_no_smaller_residuals():
 def test_positions_are_looked_for_within_a_radian_of_each_step():
     """Newton's first step from 1.4 leads to -4.4, behind the next zero of the sine."""
     assert start_of("hinge", lambda x: (ca.sin(x),), (1.4,), equation_stages=(0,)) == pytest.approx([0.0], abs=1e-12)
+
+
+def test_speeds_that_no_value_suits_while_positions_are_held_begin_at_their_guess_again():
+    """atan(v) = 2 + q has no solution at q = 0, where v would run off."""
+    d = Draft("reach", q=1, v=1, parameters=[0.0, 0.0])
+    equations = d.equations(
+        A=ca.SX.eye(1),
+        b=ca.SX.zeros(1),
+        guess=d.P,
+        initial=ca.atan(d.X[1]) - 2 - d.X[0],
+        fixed=(False, False),
+        equation_stages=(1,),
+    )
+    with pytest.warns(InitialConditionsWarning, match="x0"):
+        result = simulate(system(equations, [variable("x0", "x", 0), variable("x1", "x", 1)]), 0.01)
+    q, v = result["x0"][0], result["x1"][0]
+    assert np.arctan(v) == pytest.approx(2 + q, abs=1e-10)
+    assert abs(v) < 3
 
 
 def test_an_impossible_start_becomes_an_initialization_error():
