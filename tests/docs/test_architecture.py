@@ -9,6 +9,7 @@ import graphlib
 import importlib
 import pathlib
 import re
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -157,6 +158,14 @@ def test_the_diffs_name_what_packages_list(components_page: str, name: str) -> N
     assert re.search(rf"^\+from mbfmu\.components\.\w+\.\w+ import .*\b{name}\b", components_page, re.M)
 
 
+def statements(node: ast.AST) -> Iterator[ast.AST]:
+    """All statements within a node; most nodes of a module are expressions, in which nothing is imported."""
+    for child in ast.iter_child_nodes(node):
+        if not isinstance(child, ast.expr):
+            yield child
+            yield from statements(child)
+
+
 @functools.cache
 def module_imports(root: pathlib.Path) -> dict[str, set[str]]:
     """Return the modules of the package that each of them imports: anywhere in it, for type checking, too."""
@@ -170,7 +179,7 @@ def module_imports(root: pathlib.Path) -> dict[str, set[str]]:
     found: dict[str, set[str]] = {name: set() for name in files}
     for name, file in files.items():
         package = name if file.stem == "__init__" else name.rpartition(".")[0]
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        for node in statements(ast.parse(file.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Import):
                 found[name] |= {alias.name for alias in node.names}
             elif isinstance(node, ast.ImportFrom):

@@ -55,6 +55,7 @@ def opened() -> Iterator[Callable[[pathlib.Path], Any]]:
     browser.set_script_timeout(PATIENCE)
 
     def load(page: pathlib.Path) -> Any:
+        browser.get("about:blank")  # the page before goes on to draw until then, for seconds
         browser.get(page.as_uri())
         deadline = time.monotonic() + PATIENCE
         while time.monotonic() < deadline:
