@@ -30,12 +30,14 @@ def module(name: str) -> Any:
     return importlib.import_module(f"benchmarks.{name}")
 
 
+@pytest.mark.slow
 def test_the_peers_compute_the_same_accelerations(tmp_path: pathlib.Path) -> None:
     (row,) = module("forward_dynamics").measure(tmp_path, sizes=(5,))
     assert row["n"] == 5
     assert all(row[key] > 0 for key in ("c", "python", "pinocchio", "mujoco", "code_size"))
 
 
+@pytest.mark.slow
 def test_the_peers_agree_on_a_floating_tree_with_random_axes(tmp_path: pathlib.Path) -> None:
     forward_dynamics = module("forward_dynamics")
     humanoid = forward_dynamics.mechanisms.humanoid()
@@ -55,6 +57,7 @@ def test_accelerations_that_differ_are_reported(tmp_path: pathlib.Path, monkeypa
         list(forward_dynamics.measure(tmp_path, sizes=(5,)))
 
 
+@pytest.mark.slow
 def test_large_loops_accelerate_as_those_of_mujoco(tmp_path: pathlib.Path) -> None:
     loops, mechanisms = module("loops"), module("mechanisms")
     families = {
@@ -67,6 +70,7 @@ def test_large_loops_accelerate_as_those_of_mujoco(tmp_path: pathlib.Path) -> No
     assert all(row[key] > 0 for row in rows for key in ("mbfmu", "mujoco"))
 
 
+@pytest.mark.slow
 def test_loops_on_branches_accelerate_in_pinocchio_as_in_mbfmu(tmp_path: pathlib.Path) -> None:
     """Each link of a chain of four-bars follows one that is not the last before it, which Pinocchio would get wrong."""
     loops, mechanisms = module("loops"), module("mechanisms")
@@ -79,6 +83,7 @@ def test_loops_on_branches_accelerate_in_pinocchio_as_in_mbfmu(tmp_path: pathlib
     assert found == pytest.approx(ours[places], rel=1e-8, abs=1e-8)
 
 
+@pytest.mark.slow
 def test_diffrax_ends_where_a_batch_does(tmp_path: pathlib.Path) -> None:
     """Its equations are of the benchmark's own: two independent derivations of the double pendulum."""
     pytest.importorskip("diffrax", reason="no diffrax: the extra mbfmu[bench] has it")
@@ -94,6 +99,7 @@ def test_diffrax_ends_where_a_batch_does(tmp_path: pathlib.Path) -> None:
     assert np.abs(found[0] - found[1]).max() > 1e-3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["double_pendulum", "planar_four_bar", "four_bar"])
 def test_all_tools_converge_to_the_same_end(name: str, tmp_path: pathlib.Path) -> None:
     work_precision = module("work_precision")

@@ -298,6 +298,7 @@ def test_simulate_shows_chosen_variables(folder: pathlib.Path, capsys: pytest.Ca
     assert header == "time,hinge.w,bob.frame_a.r_0[1],bob.frame_a.r_0[2],bob.frame_a.r_0[3]"
 
 
+@pytest.mark.slow
 def test_list_shows_gallery_and_classes(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["list"]) == 0
     shown = capsys.readouterr().out
@@ -305,6 +306,7 @@ def test_list_shows_gallery_and_classes(capsys: pytest.CaptureFixture[str]) -> N
     assert "MultiBody.Joints.Revolute" in shown
 
 
+@pytest.mark.slow
 def test_list_of_a_class_shows_what_it_declares(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["list", "Damper"]) == 0
     shown = capsys.readouterr().out
@@ -444,6 +446,7 @@ def test_a_bad_source_ends_in_one_message(
     assert not (folder / "out.fmu").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("setting", "words"),
     {
@@ -515,6 +518,7 @@ def test_compiled_equations_without_compiler_name_the_remedy(
     assert not (folder / "out.fmu").exists()
 
 
+@pytest.mark.slow
 def test_without_compiler_equations_are_interpreted_and_that_is_said(
     folder: pathlib.Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -34,6 +34,7 @@ def test_sources_are_what_the_command_line_takes(tmp_path: pathlib.Path) -> None
     assert mbfmu.linearize("furuta_pendulum").model == "FurutaPendulum"
 
 
+@pytest.mark.slow
 def test_commands_take_what_functions_take(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
     line = ["simulate", "double_pendulum", "--stop", "0.3", "--start", "0.1", "--interval", "0.1"]
     assert cli.main([*line, "--solver", "implicit", "--variables", "tip", "--json"]) == 0
@@ -90,6 +91,7 @@ def test_no_argument_is_missing(verb: str) -> None:
         assert name in ONLY_PYTHON or OPTIONS.get(name, name) in taken, f"mbfmu {verb} lacks {name}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("old", [{"step": 0.05}, {"method": "implicit"}])
 def test_old_names_still_work(old: dict[str, Any]) -> None:
     with pytest.warns(DeprecationWarning, match=f"{next(iter(old))}= of simulate") as caught:

@@ -134,6 +134,7 @@ def test_problems_are_chosen_by_id_and_topic() -> None:
         chosen(["andrew"])
 
 
+@pytest.mark.slow
 def test_the_report_holds_what_was_asked_for(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
     arguments = ["andrews-beta", "andrews-rate-phi", "--no-pictures", "--folder", str(tmp_path)]
     assert run.main(arguments) == 0

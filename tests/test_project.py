@@ -151,6 +151,7 @@ def test_a_checkout_needs_no_installation_for_its_subpackages(root: pathlib.Path
     assert pathlib.Path(done.stdout.strip()) == root / "templates" / "__init__.py"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("module", ["mbfmu", "mbfmu.cli"])
 def test_import_stays_light(module: str) -> None:
     code = f"import json, sys, {module}; print(json.dumps(sorted(sys.modules)))"

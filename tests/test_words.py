@@ -47,6 +47,7 @@ def test_a_word_itself_goes_before_another_for_the_same(capsys: pytest.CaptureFi
     assert "IdealGear" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_a_terminal_shows_a_screen_of_what_is_found(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

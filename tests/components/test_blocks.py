@@ -71,6 +71,7 @@ SOURCES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", SOURCES)
 def test_sources(case):
     source, expected = SOURCES[case]
@@ -344,6 +345,7 @@ TWO = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TWO)
 def test_functions_of_two_signals(name):
     result = run(

@@ -556,6 +556,7 @@ class Foot(Assembly):
         self.connect(self.frame_a, self.ball.frame_a)
 
 
+@pytest.mark.slow
 def test_contacts_reach_into_parts_and_out_of_them() -> None:
     class Outer(Touching):
         def __init__(self) -> None:
@@ -568,6 +569,7 @@ def test_contacts_reach_into_parts_and_out_of_them() -> None:
     assert result["shape.frame_a.f[3]"][-1] == pytest.approx(-G, rel=1e-6)
 
 
+@pytest.mark.slow
 def test_a_ball_at_rest_has_its_frequency_and_its_depth() -> None:
     """Derivatives of the contact are exact: c/m, and the depth of rest, m g/c."""
     model = Touching(Sphere(radius=0.1), {"c": 1e4}, height=0.1 - G / 1e4)

@@ -177,6 +177,7 @@ class Hills(HeightField):
         return 0.125 * ca.sin(2 * x) * ca.sin(2 * y)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", [ellipsoid(np.array([0.1, 0.05, 0.08])), Cylinder(radius=0.1, length=0.3, crown=0.1)])
 def test_the_lowest_point_over_hills_is_the_nearest(shape: Component) -> None:
     random = np.random.default_rng(1)

@@ -357,6 +357,7 @@ def test_means_count_periods_from_the_start_of_the_run():
     np.testing.assert_allclose(result["m.y"], np.where(end > 0.31, np.cos(end - 1) - np.cos(end), 0.0), atol=1e-9)
 
 
+@pytest.mark.slow
 def test_total_harmonic_distortion():
     """sin t + 0.3 sin 3t has a distortion of 0.3 beside its first harmonic."""
     result = run(

@@ -90,6 +90,7 @@ def test_literal_and_virtual_power_forms_agree_where_exact():
         np.testing.assert_allclose(literal[name], virtual[name], atol=1e-10)
 
 
+@pytest.mark.slow
 def test_an_inexact_rotor_follows_its_torque_alone():
     """J a = tau whatever the frame does; the Modelica library's reaction torque then loses angular momentum."""
     literal, virtual = (simulate(Satellite(exact=False, virtualPower=v), 1.0, tolerance=1e-11) for v in (False, True))
@@ -129,6 +130,7 @@ class Carousel(Assembly):
             self.connect(self.damper.flange_b, self.hinge.axis)
 
 
+@pytest.mark.slow
 def test_a_rotor_acts_like_a_body_on_a_revolute_joint():
     """Gyroscopic effects, bearing torque and damping included; the mount replaces the joint's own reaction."""
     rotor = simulate(Carousel(True), 2.0, tolerance=1e-11)
@@ -209,6 +211,7 @@ def test_plain_drive_trains_where_the_world_says_so():
     np.testing.assert_allclose(result["slow.w"], result["fast.w"] / 4.0, atol=1e-12)
 
 
+@pytest.mark.slow
 def test_the_torque_of_a_mount_does_not_depend_on_the_length_of_its_axis():
     short, long = (simulate(Satellite(n=n), 0.5)["body.w_a[1]"] for n in ((0.0, 0.0, 0.1), (0.0, 0.0, 7.0)))
     np.testing.assert_allclose(short, long, atol=1e-12)

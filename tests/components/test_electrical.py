@@ -678,6 +678,7 @@ def test_an_intermediate_switch_crosses_two_lines(by_pin):
     np.testing.assert_allclose(result["b.i"], np.where(late, 2.0, 5.0), atol=1e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("on", [False, True])
 @pytest.mark.parametrize(
     ("name", "pins"),

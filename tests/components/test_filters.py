@@ -81,6 +81,7 @@ def test_butterworth_filters_of_all_types_against_scipy(filter_type, btype, corn
     np.testing.assert_allclose(result["f.y"], expected, atol=2e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", [1, 2, 5])
 def test_lowpass_butterworth_against_scipy(order):
     b, a = scipy.signal.butter(order, 2 * np.pi * 2.0, analog=True)
@@ -89,6 +90,7 @@ def test_lowpass_butterworth_against_scipy(order):
     np.testing.assert_allclose(result["f.y"], scipy.signal.lsim((b, a), result["s.y"], result.time)[1], atol=2e-7)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", [2, 3])
 @pytest.mark.parametrize("init", ["SteadyState", "InitialOutput"])
 def test_filters_start_at_rest(init, order):

@@ -226,6 +226,7 @@ def test_wrong_meshes_are_refused(
         bar(file).reduction()
 
 
+@pytest.mark.slow
 def test_a_mesh_in_another_unit_is_asked_about(mesh: pathlib.Path) -> None:
     with pytest.warns(
         UserWarning, match=r"meshFile: its mass is 6e-13 kg, its size 5e-05 x .* give meshUnit, .*0\.001 of"
@@ -243,6 +244,7 @@ def test_a_mesh_in_another_unit_is_asked_about(mesh: pathlib.Path) -> None:
         bar(mesh, E=5e4).reduction()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("held", "loose"), [(0.0, 0.75), (1.0, 0.25)])
 def test_parts_of_a_mesh_that_nothing_joins_are_told(
     mesh: pathlib.Path, tmp_path: pathlib.Path, held: float, loose: float
@@ -424,6 +426,7 @@ def test_a_small_body_is_not_bent_beyond_its_size(mesh: pathlib.Path, tmp_path: 
     assert 0.1 * length < np.ptp(keys, axis=0).max() / 2 < 0.151 * length
 
 
+@pytest.mark.slow
 def test_its_surface_is_drawn_as_it_bends(mesh: pathlib.Path) -> None:
     """Morph targets of glTF, added up with their weights, are the places of the nodes, displacements three times."""
     model = Held(mesh, 3.0)

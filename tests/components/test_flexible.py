@@ -467,6 +467,7 @@ def test_a_chain_of_segments_is_solved_by_the_recursion_and_keeps_its_energy() -
     assert np.ptp(found["energy.kinetic"] + found["energy.potential"]) < 1e-6
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_a_free_segment_keeps_its_momentum() -> None:
     """Of both halves, which are thin rods with the inertia of their sections; velocities are differences."""
@@ -602,6 +603,7 @@ def test_a_beam_is_drawn_as_it_bends() -> None:
     assert across == pytest.approx((-3 * turn * 0.1, 0.1, 0.0), rel=1e-9)
 
 
+@pytest.mark.slow
 def test_a_pipe_is_drawn_as_thick_as_it_is() -> None:
     pipe = Beam(**UNIT, section="pipe", diameter=0.1, nWidth=0, nHeight=0, nAxial=0, nTorsion=0)
     scene = System.of(Clamped(pipe), scene=True).scene

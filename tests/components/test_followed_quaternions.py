@@ -81,6 +81,7 @@ def test_quaternion_goes_on_in_fmus(fmi: int, target: str, kind: str, tmp_path: 
         np.testing.assert_allclose(quaternions(result), turned(result["time"]), atol=1e-5)
 
 
+@pytest.mark.slow
 def test_quaternion_begins_nearer_to_the_null_rotation() -> None:
     for w in (W, -W):
         start = mbfmu.simulate(Top(w), 0.01)

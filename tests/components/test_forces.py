@@ -123,6 +123,7 @@ def test_spring_and_damper_in_parallel():
     np.testing.assert_allclose(result["slide.s"], expected, atol=1e-8)
 
 
+@pytest.mark.slow
 def test_spring_and_damper_in_series():
     """A Maxwell element on a mass is linear in (s, v, s_damper): compared with the matrix exponential."""
     c, d, m, s0 = 30.0, 8.0, 2.0, 0.4
@@ -141,6 +142,7 @@ def test_a_series_without_damping_carries_nothing():
     np.testing.assert_array_equal(result["force.f"], 0.0)
 
 
+@pytest.mark.slow
 def test_springs_meet_in_a_frame_without_mass():
     """Two springs in a row are one of stiffness c1 c2 / (c1 + c2), and share its stretch c2 : c1."""
     result = run(

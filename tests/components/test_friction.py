@@ -261,6 +261,7 @@ def test_clutches_in_a_row_lock_one_after_the_other():
     np.testing.assert_allclose(result["clutches[1].tau"][between], -1.0, atol=1e-8)
 
 
+@pytest.mark.slow
 def test_two_brakes_on_one_shaft_share_its_torque():
     """Both stick, which leaves their shares open; neither may make the equations singular."""
     brakes = [rotational.BearingFriction(tau_pos=((0.0, limit),)) for limit in (1.0, 1.5)]
@@ -281,6 +282,7 @@ def test_the_energy_balance_of_friction_closes():
     np.testing.assert_allclose(simulate(system, 5.0)["energy.balanceError"], 0.0, atol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("smoothness", "law"),
     [

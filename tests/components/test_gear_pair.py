@@ -53,6 +53,7 @@ class Shafts(_Housing):
         self.connect(self.gear.frame_b, self.b.frame_a)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*no distribution of mass")  # shafts that are all axis
 def test_bevel_gear_and_gear_constraint_move_alike() -> None:
     rotors, shafts = (mbfmu.simulate(cls(), 2.0, tolerance=1e-10, interval=0.1) for cls in (Rotors, Shafts))

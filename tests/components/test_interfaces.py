@@ -90,6 +90,7 @@ class Gap(interfaces.PartialRelativeSensor):
 # -- contracts ---------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_force_of_ones_own_acts_on_both_frames():
     """100 N along the body's x-axis, turned by 90 degrees: 50 m/s2 along y; the reaction turns the base."""
     result = run(

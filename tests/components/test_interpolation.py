@@ -40,6 +40,7 @@ def test_segments_against_numpy_and_scipy(smoothness, reference):
     np.testing.assert_allclose(values(smoothness, at), reference(at), atol=1e-12)
 
 
+@pytest.mark.slow
 def test_monotone_splines():
     """Fritsch and Butland's slopes are those of SciPy's PCHIP inside; neither spline leaves the range of its points."""
     slopes = [float(v) for v in end_slopes(X, Y, "MonotoneContinuousDerivative1")]

@@ -108,6 +108,7 @@ def test_universal_joint_ratio():
     np.testing.assert_allclose(energy, energy[0], rtol=1e-8)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::mbfmu.errors.InitialConditionsWarning")
 def test_scalar_initialisation_by_angles_and_quaternion():
     """The same free asymmetric body by angle states, by quaternion with angle starts, and by FreeMotion."""

@@ -194,6 +194,7 @@ def test_conversions_of_signals():
     np.testing.assert_array_equal(result["k.y"], np.where(u >= 1.0, 9.0, 3.0))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("unit", "si", "value"),
     [

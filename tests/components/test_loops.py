@@ -215,6 +215,7 @@ class ByJointSSP(SliderCrank):
         self.connect(self.joint.frame_ib, self.slider.frame_a)
 
 
+@pytest.mark.slow
 def test_closures_with_ball_joints_agree():
     rod, aggregation = (simulate(make(), 1.5, tolerance=1e-11, interval=0.05) for make in (ByRod, ByJointSSP))
     np.testing.assert_allclose(aggregation["crank_joint.phi"], rod["crank_joint.phi"], atol=1e-8)
@@ -227,6 +228,7 @@ def test_closures_with_ball_joints_agree():
     np.testing.assert_allclose(rod["slider_joint.s"], x - 1.2, atol=1e-9)
 
 
+@pytest.mark.slow
 def test_total_energy_of_a_loop_is_kept():
     system = System.of(ByJointUSP(), energy=True)
     result = simulate(system, 2.0, tolerance=1e-10)

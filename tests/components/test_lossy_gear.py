@@ -39,6 +39,7 @@ class Geared(Assembly):
         self.connect(self.inertia2.flange_b, self.source2.flange)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("tau1", "tau2", "w", "slope", "offset"),
     [
@@ -92,6 +93,7 @@ def test_a_coasting_gear_stops_and_stays():
     np.testing.assert_allclose(result["inertia2.w"], np.maximum(2.0 - deceleration * result.time, 0.0), atol=2e-8)
 
 
+@pytest.mark.slow
 def test_events_are_the_same_whatever_the_communication_step():
     """Forward, stuck, backward: the angle at common instants does not depend on how often values are exchanged."""
 

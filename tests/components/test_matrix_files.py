@@ -315,6 +315,7 @@ def test_grids_in_a_system_of_their_own_are_refused(bar: Any, tmp_path: pathlib.
             matrix_files.read_nodes(str(tmp_path / "turned.bdf"))
 
 
+@pytest.mark.slow
 def test_complex_stiffness_is_refused(bar: Any, tmp_path: pathlib.Path) -> None:
     pytest.importorskip("pyyeti", reason="no pyyeti: the extra mbfmu[nastran] has it")
     bulk, pandas = extra("pyyeti.nastran.bulk", "a matrix"), pytest.importorskip("pandas")

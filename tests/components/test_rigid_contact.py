@@ -95,6 +95,7 @@ def test_two_balls_part_as_newton_says(e: float) -> None:
     assert result["rail1.v"][-1] == pytest.approx(mean + m[0] * away, rel=1e-12)
 
 
+@pytest.mark.slow
 def test_balls_that_press_each_other_are_struck_at_once() -> None:
     """A pile under gravity: the ball that falls onto it strikes all of it, which the floor bears."""
     result = simulate(Rail((1.0, 2.0, 0.5), (0.1, 0.3, 1.5), (0.0, 0.0, 0.0), e=0.0, g=G, end=0.0), 2.0, tolerance=1e-9)
@@ -247,6 +248,7 @@ class Linkage(Assembly):
         self.contact = RigidContact(geometry_a="ball", geometry_b="wall", e=e)
 
 
+@pytest.mark.slow
 def test_impacts_go_through_closed_loops() -> None:
     """The parallelogram turns like one pendulum of the same energy: its speed turns round by e, and no joint gives."""
     result = simulate(Linkage(0.5), 0.9, tolerance=1e-9, interval=1e-3)
@@ -257,6 +259,7 @@ def test_impacts_go_through_closed_loops() -> None:
     np.testing.assert_allclose(result["knee.w"], -w, atol=1e-7)
 
 
+@pytest.mark.slow
 def test_steps_of_a_fixed_length_draw_contacts_back_in_closed_loops() -> None:
     """Coming to rest takes back at once how deep the step of the impact went, and the loop stays closed."""
     model = Linkage(0.0)
@@ -271,6 +274,7 @@ def test_steps_of_a_fixed_length_draw_contacts_back_in_closed_loops() -> None:
     np.testing.assert_allclose(result["joint1.phi"], result["joint0.phi"], atol=1e-9)
 
 
+@pytest.mark.slow
 def test_what_sticks_slips_under_an_impact() -> None:
     """A brake that holds a body has a finite force, whose impulse is nothing beside that of an impact."""
 
@@ -332,6 +336,7 @@ def test_a_spinning_ball_bounces_as_in_closed_form(mu: float, w: float) -> None:
     assert turning == pytest.approx(np.hypot(w - 0.1 * impulse[0] / J, 0.1 * impulse[1] / J), rel=1e-9)
 
 
+@pytest.mark.slow
 def test_a_ball_slides_until_it_rolls_on_a_slope() -> None:
     """In space: friction turns with the sliding; then it rolls down with 5/7 of the acceleration, and is held."""
     slope = 0.2
@@ -349,6 +354,7 @@ def test_a_ball_slides_until_it_rolls_on_a_slope() -> None:
     np.testing.assert_allclose(sliding, 0.3 * G * math.cos(slope), rtol=1e-9)
 
 
+@pytest.mark.slow
 def test_static_friction_holds_more_than_sliding_friction() -> None:
     """A block on a rail, pushed harder and harder: at mu_s it breaks away, and mu_k resists from there on."""
 
@@ -398,6 +404,7 @@ def energy(result) -> np.ndarray:
     return (v[0] ** 2 + v[1] ** 2 + result["body.w_a[2]"] ** 2 / 12) / 2
 
 
+@pytest.mark.slow
 def test_no_impact_gains_energy() -> None:
     """After Newton's hypothesis this rod would: it turns round, and pushes itself off."""
     angle, law = math.radians(60), {"mu_k": 0.4, "e": 1.0}
@@ -532,6 +539,7 @@ def test_static_friction_is_at_least_sliding_friction_in_a_run(contact: Any, law
 # -- where it cannot go on, and wrong inputs
 
 
+@pytest.mark.slow
 def test_impacts_without_end_end_the_run() -> None:
     model = Rail((1.0,), (0.0,), (1.0,), e=1.0, end=-0.1)
     model.top = Plane(r=(0.1, 0, 0), n=(-1, 0, 0))
@@ -541,6 +549,7 @@ def test_impacts_without_end_end_the_run() -> None:
         simulate(model, 1.0)
 
 
+@pytest.mark.slow
 def test_overlap_is_told() -> None:
     with pytest.raises(
         InitializationError, match=r"ball1 and ball0 overlap at the start \(contact1.gap says how far\)"

@@ -478,6 +478,7 @@ def test_filtered_speed_is_a_filter_of_first_order():
     np.testing.assert_allclose(result["load.w"][late], expected, atol=1e-8)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("same", [True, False])
 @pytest.mark.parametrize("power", [1, 2])
 def test_torque_that_depends_on_speed(power, same):

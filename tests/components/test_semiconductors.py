@@ -104,6 +104,7 @@ def test_an_improved_diode_has_a_resistance_and_a_breakdown(law):
     np.testing.assert_allclose(i, [improved(each, **law) for each in v], rtol=1e-9, atol=1e-16)
 
 
+@pytest.mark.slow
 def test_an_improved_diode_knows_its_temperature_or_its_voltage():
     v, i = swept(electrical.Diode2(T=320.0), -1.0, 2.0)
     np.testing.assert_allclose(i, [improved(each, T=320.0) for each in v], rtol=1e-9, atol=1e-16)

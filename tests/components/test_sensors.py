@@ -101,6 +101,7 @@ def resolve_connection(*frames):
     return ["turned.frame_b - sensor.frame_resolve"] if "frame_resolve" in frames else []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("frame", ABSOLUTE)
 def test_absolute_sensor(frame):
     sensor = sensors.AbsoluteSensor(resolveInFrame=frame, **{f"get_{n}": True for n in "rvawz"})
@@ -167,6 +168,7 @@ def test_relative_position_and_angular_velocity(frame):
         np.testing.assert_allclose(vectors(result, f"sensor.{name}"), expected, atol=2e-6, err_msg=kind)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("frame", RELATIVE)
 def test_relative_velocity_is_seen_from_frame_a(frame):
     """From the first hinge only the second one's motion is to be seen."""
@@ -209,6 +211,7 @@ def test_relative_sensor_differentiates_what_it_resolves(frame, after):
         np.testing.assert_allclose(vectors(result, f"sensor.{name}"), into.apply(expected), atol=5e-6, err_msg=name)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["RelativeAngles", "RelativeSensor"])
 def test_relative_angles(kind):
     sensor = getattr(sensors, kind)(sequence=(3, 1, 2), **({"get_angles": True} if kind == "RelativeSensor" else {}))
@@ -232,6 +235,7 @@ def test_distance_and_its_derivative():
     np.testing.assert_allclose(result["d.y"], np.sum(motion.r * motion.v, axis=1) / distance, atol=2e-6)
 
 
+@pytest.mark.slow
 def test_distance_through_zero_stays_finite():
     result = run(
         "world.frame_b - slide.frame_a",
@@ -252,6 +256,7 @@ def test_distance_through_zero_stays_finite():
     assert result["sensor.distance"][np.argmin(np.abs(s))] == pytest.approx(0, abs=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "kind", ["TransformAbsoluteVector", "TansformAbsoluteVector", "TransformRelativeVector", "TansformRelativeVector"]
 )

@@ -379,6 +379,7 @@ def test_a_file_is_written_again_as_it_was(tmp_path: pathlib.Path) -> None:
     assert told == pytest.approx(still + np.arange(6.0 * n).reshape(6, n).sum(axis=1) * 0.01, rel=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -468,6 +469,7 @@ def test_other_forms_of_a_file_tell_the_same_body(file: pathlib.Path) -> None:
         assert getattr(again, name) == pytest.approx(expected, abs=1e-12 * np.abs(expected).max())
 
 
+@pytest.mark.slow
 def test_each_shape_may_have_a_damping_ratio_of_its_own(file: pathlib.Path) -> None:
     class Bar(Assembly):
         def __init__(self, dampings: Any) -> None:

@@ -165,6 +165,7 @@ def test_heat_flow_sensors_join_and_measure():
 # -- losses
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::mbfmu.errors.InitialConditionsWarning")
 def test_what_a_spring_damper_loses_heats_its_surroundings():
     """Mechanical energy and heat add up."""
@@ -184,6 +185,7 @@ def test_what_a_spring_damper_loses_heats_its_surroundings():
     np.testing.assert_allclose(result["energy.balanceError"], 0.0, atol=1e-10)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "part",
     [

@@ -132,6 +132,7 @@ def test_forces_between_masses_and_supports():
         np.testing.assert_allclose(3.0 * r["b.a"][part], -expected, atol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("same", [True, False])
 @pytest.mark.parametrize("power", [1, 2])
 def test_force_that_depends_on_speed(power, same):
@@ -243,6 +244,7 @@ def bar(x: float, compression: bool, bends: tuple[float, float]) -> float:
     return float(np.polyval(c if x > bends[1] else d, x))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("v", "compression"), [(-1.0, True), (1.0, False)])
 @pytest.mark.parametrize(("kind", "bends"), [(GasForce, (0.987, 0.93)), (GasForce2, (0.986061, 0.933))])
 def test_the_gas_of_an_engine_pushes_as_the_library_says(kind, bends, v, compression):

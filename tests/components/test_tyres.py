@@ -45,6 +45,7 @@ def test_forces_are_those_of_other_programs(problem) -> None:
     assert problem.difference(problem.tolerance) <= problem.error
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("version", magic_formula.VERSIONS)
 @pytest.mark.parametrize("turn_slip", [False, True])
 def test_numbers_and_symbols_agree_and_have_derivatives_everywhere(version: str, turn_slip: bool) -> None:
@@ -230,6 +231,7 @@ def test_a_wheel_sinks_by_what_its_load_asks_for() -> None:
     assert result["wheel.tyre.rho"][-1] == pytest.approx(420 * G / 2e5, rel=1e-4)
 
 
+@pytest.mark.slow
 def test_a_wheel_in_the_air_falls_without_force_and_turns_freely() -> None:
     for wheel in (vehicle.TyreWheel(), vehicle.SlipWheel(radius=0.3)):
         result = simulate(Rig(wheel, height=1.0, w=20.0, v=2.0), 0.3, tolerance=1e-8)
@@ -278,6 +280,7 @@ def test_motions_are_those_of_equations_by_hand(name: str) -> None:
     assert all_problems()[name].passes
 
 
+@pytest.mark.slow
 def test_energy_of_a_wheel_balances() -> None:
     system = System.of(Rig(vehicle.TyreWheel(), height=0.33, v=8.0, w=10.0), energy=True)
     result = simulate(system, 1.0, tolerance=1e-9)
@@ -333,6 +336,7 @@ def test_wrong_grids_are_refused(change, message: str) -> None:
         vehicle.GridRoad(**given)
 
 
+@pytest.mark.slow
 def test_a_wheel_beyond_the_end_of_the_road_is_told_or_held() -> None:
     def driven(border: str) -> Rig:
         road = vehicle.GridRoad(x=(-1.0, 0.0, 1.0), y=(-1.0, 1.0), z=np.zeros((3, 2)), border=border)
@@ -598,6 +602,7 @@ def test_friction_by_place() -> None:
 # -- cars
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::mbfmu.errors.InitialConditionsWarning")
 def test_a_bushing_pulls_back_and_balances() -> None:
     class Hung(Assembly):

@@ -101,6 +101,7 @@ def contact_velocity(result) -> np.ndarray:
     return np.abs(v + np.cross(w.T, arm.T).T).max()
 
 
+@pytest.mark.slow
 def test_wobbling_wheel_keeps_contact_and_energy_for_long():
     """40 s: no slip, no drift off the plane, constant energy, and angles that still tell the orientation."""
     start = {"x": 0.2, "y": 0.2, "der_angles": (0.0, 5.0, 1.0)}
@@ -119,6 +120,7 @@ def test_wobbling_wheel_keeps_contact_and_energy_for_long():
         np.testing.assert_allclose(result[f"wheel.frame_a.R.T[2,{j}]"], axis[j - 1], atol=1e-4)
 
 
+@pytest.mark.slow
 def test_slope_accelerates_a_wheel():
     """Gravity tilted by 10 degrees in the rolling direction: a = g sin / (1 + I / (m R^2))."""
 
@@ -133,6 +135,7 @@ def test_slope_accelerates_a_wheel():
     np.testing.assert_allclose(result["wheel.x"], a * result.time**2 / 2, atol=1e-8)
 
 
+@pytest.mark.slow
 def test_wheel_that_lies_down_is_stopped():
     with pytest.raises(SimulationError, match="lays nearly on the ground"):
         simulate(Wheel(angles=(0, 0, 0.4)), 3.0)
@@ -157,6 +160,7 @@ class Sledge(Assembly):
         self.connect(self.hub.frame_b, self.rolling.frame_a)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::mbfmu.errors.InitialConditionsWarning")
 def test_wheel_carried_by_a_vehicle():
     """With its mass over the contact the sledge keeps speed and turning speed, on a circle."""
@@ -190,6 +194,7 @@ class DrivenSet(Assembly):
             self.connect(motor.support, self.set.support)
 
 
+@pytest.mark.slow
 def test_wheel_set_drives_ahead():
     """Two torques give (m_load + 2 m + 2 I / R^2) a = 2 tau / R."""
     result = simulate(DrivenSet(0.3, 0.3), 1.0, tolerance=1e-10)
@@ -199,6 +204,7 @@ def test_wheel_set_drives_ahead():
     np.testing.assert_allclose(result["set.y"], 0.0, atol=1e-10)
 
 
+@pytest.mark.slow
 def test_wheel_set_turns_on_the_spot():
     """Opposite torques: (I_load + 2 (m + I / R^2) (d/2)^2 + 2 I_long) phi'' = 2 tau (d/2) / R."""
     result = simulate(DrivenSet(-0.05, 0.05), 1.0, tolerance=1e-10)
@@ -210,6 +216,7 @@ def test_wheel_set_turns_on_the_spot():
     np.testing.assert_allclose(result["set.x"], 0.0, atol=1e-10)
 
 
+@pytest.mark.slow
 def test_wheel_set_follows_a_clothoid_without_slip():
     """Unequal torques: v = R (theta1' + theta2') / 2 along the heading, phi = (theta2 - theta1) R / d."""
     result = simulate(DrivenSet(0.1, 0.2), 1.5, tolerance=1e-10, interval=0.001)
@@ -305,6 +312,7 @@ def test_a_wheel_rolls_through_a_valley_as_its_energy_says():
     assert np.all(found["wheel.rollingWheel.f_n"] > 0)
 
 
+@pytest.mark.slow
 def test_a_wheel_rolls_down_a_slope():
 
     class Hill(Assembly):

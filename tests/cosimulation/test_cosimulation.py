@@ -399,6 +399,7 @@ def test_a_tolerance_is_kept_by_outputs_that_nothing_follows(tmp_path: pathlib.P
         assert np.abs(result["lag.y"] - exact).max() < 2 * tolerance
 
 
+@pytest.mark.slow
 def test_fmus_of_fmi_3_that_ask_for_no_inputs_hold_them(
     fmus_3: dict[str, pathlib.Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:

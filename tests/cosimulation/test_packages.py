@@ -145,6 +145,7 @@ def test_nested_systems_run_as_one(fmus: pathlib.Path, tmp_path: pathlib.Path) -
             assert np.ptp(result["front_end_amp.y"]) == pytest.approx(8.0, abs=0.1)
 
 
+@pytest.mark.slow
 def test_the_commands_take_packages(
     fmus: pathlib.Path, tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -207,6 +207,7 @@ def test_nothing_is_left_of_a_package_that_cannot_be_written(tmp_path: pathlib.P
 # -- the command
 
 
+@pytest.mark.slow
 def test_the_command_writes_a_package_of_sources_and_fmus(
     folder: pathlib.Path, tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -219,6 +220,7 @@ def test_the_command_writes_a_package_of_sources_and_fmus(
     assert [c.name for c in find_components(read_ssd(str(file)).system)] == ["coil", "wheel"]
 
 
+@pytest.mark.slow
 def test_the_command_reads_system_files(
     folder: pathlib.Path, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

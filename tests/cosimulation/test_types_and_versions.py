@@ -216,6 +216,7 @@ def test_steps_are_soon_short_enough_for_a_jump(tmp_path: pathlib.Path, fmus: di
     assert 0 < result.account.rejected < 20
 
 
+@pytest.mark.slow
 def test_inputs_that_jump_are_set_before_the_start_without_an_event(fmus: dict[str, pathlib.Path]) -> None:
     """An instance that handles events takes them in initialisation mode as they are."""
     structure = SystemStructure.of(
@@ -408,6 +409,7 @@ def test_single_elements_are_set_without_touching_others(fmus: dict[str, pathlib
         cosimulate(structure, step=0.5, start_values={"mass.force": [1.0, 2.0]})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fmi", [2, 3])
 def test_slopes_of_arrays_of_fmi_3_lead_inputs(fmi: int, fmus: dict[str, pathlib.Path]) -> None:
     """A mass without force moves along a line, which slopes give exactly, and held values do not."""

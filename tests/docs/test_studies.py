@@ -27,6 +27,7 @@ def test_the_code_runs_and_draws(page, root: pathlib.Path, tmp_path: pathlib.Pat
     assert (root / "docs" / "images" / "studies" / f"{page}.png").is_file()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["linearize", "equilibrium", "sweep", "fit"])
 def test_every_command_has_help(command, capsys) -> None:
     assert cli.main([command, "--help"]) == 0

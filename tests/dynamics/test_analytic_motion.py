@@ -210,6 +210,7 @@ def kepler(mu: float, perihelion: float, eccentricity: float, times: np.ndarray)
     return a * np.stack([np.cos(E) - eccentricity, math.sqrt(1 - eccentricity**2) * np.sin(E)], axis=1)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::mbfmu.errors.InitialConditionsWarning")
 @pytest.mark.parametrize(("mass", "centre"), [(PointMass, {}), (Body, {"r_CM": (0, 0, 0)})])
 def test_kepler_orbit_in_point_gravity(mass: type, centre: dict[str, tuple[float, ...]]) -> None:
@@ -227,6 +228,7 @@ def test_kepler_orbit_in_point_gravity(mass: type, centre: dict[str, tuple[float
     np.testing.assert_allclose(vector(result, "body.r_0")[:, :2], expected, atol=1e-7)
 
 
+@pytest.mark.slow
 def test_two_bodies_in_the_gravity_pool() -> None:
     """The distance follows Kepler with mu = G (m1 + m2); the common centre of mass moves straight on."""
     m1, m2, constant, distance, eccentricity = 3.0, 1.0, 0.5, 2.0, 0.4
@@ -284,6 +286,7 @@ def tumbling(use_quaternions: bool, w_0: tuple[float, float, float], I_21: float
     return Tumbling()
 
 
+@pytest.mark.slow
 def test_cardan_angles_and_quaternions_give_one_motion() -> None:
     angles, quaternions = (
         mbfmu.simulate(tumbling(choice, (2.0, 0.3, 0.2)), 1.5, tolerance=1e-10) for choice in (False, True)
@@ -294,6 +297,7 @@ def test_cardan_angles_and_quaternions_give_one_motion() -> None:
     assert np.ptp(quaternions["body.Q[1]"]) > 0.5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("aside", [0.0, 1e-7])
 def test_cardan_angles_stop_at_their_singular_position(aside: float) -> None:
     """A turn about the second axis takes the middle angle to 90 degrees, however large the integrator's steps are."""

@@ -305,6 +305,7 @@ def energies(system: System, tolerance: float, w: float, times: np.ndarray, tau:
     return np.array(found) - found[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("tolerance", "error"), [(1e-10, 1e-7), (1e-12, 1e-8)])
 def test_passing_flat_positions_costs_what_the_tolerance_says(tolerance: float, error: float) -> None:
     """Also where values are read right in the passages."""
@@ -313,6 +314,7 @@ def test_passing_flat_positions_costs_what_the_tolerance_says(tolerance: float, 
         assert abs(change).max() < error, w
 
 
+@pytest.mark.slow
 def test_passing_flat_positions_between_changes_of_inputs_costs_what_the_tolerance_says() -> None:
     for w in (9.0, 10.0, 12.0, 14.0):
         change = energies(turning(True), 1e-12, w, np.linspace(0.0, 5.0, 26), "tau")

@@ -132,6 +132,7 @@ class Triangle(Assembly):
         self.connect(self.base.frame_b, self.c.frame_a)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("reach", [0.5, 0.6])
 def test_drive_of_a_loop_that_cannot_move_is_named(reach: float) -> None:
     """It fails at the start, whether the loop is closed there or not; start values have no part in it."""
@@ -140,10 +141,12 @@ def test_drive_of_a_loop_that_cannot_move_is_named(reach: float) -> None:
     assert "start value" not in str(caught.value)
 
 
+@pytest.mark.slow
 def test_drive_that_stands_still_may_hold_what_cannot_move() -> None:
     assert simulate(Triangle(rotational.ConstantSpeed(w_fixed=0.0)), 0.1)["a.phi"][-1] == pytest.approx(0.0)
 
 
+@pytest.mark.slow
 def test_loop_that_cannot_reach_its_end_is_not_said_to_be_rigid() -> None:
     """A four-bar has its freedom; its bars are too short."""
     with pytest.raises(InitializationError) as caught:

@@ -9,6 +9,7 @@ import pytest
 from mbfmu.dynamics.structure.elimination import solve
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(20))
 def test_solves_systems_of_ones_and_expressions(seed: int) -> None:
     random = np.random.default_rng(seed)

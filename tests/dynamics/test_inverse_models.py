@@ -91,6 +91,7 @@ def test_what_the_signal_acts_on_at_once_is_solved_for_it():
     np.testing.assert_allclose(found, result["inverse.u1"] / 2 - result["plant.x"], atol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("sensor", "output", "derivative"),
     [(rotational.AngleSensor, "phi", 2), (rotational.SpeedSensor, "w", 1), (rotational.AccSensor, "a", 0)],
@@ -187,6 +188,7 @@ def through_sinh(plant):
     return both
 
 
+@pytest.mark.slow
 def test_what_acts_on_derivatives_only_need_not_be_linear():
     found, levels, _ = inverted(2, through_sinh(of_order_one))
     np.testing.assert_allclose(found, np.arcsinh((0.5 * levels[1] + levels[0]) / 2), atol=1e-13)

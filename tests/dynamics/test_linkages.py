@@ -134,6 +134,7 @@ def test_a_bennett_linkage_swings_and_turns() -> None:
         np.testing.assert_allclose(result["energy.total"], result["energy.total"][0], atol=1e-7)
 
 
+@pytest.mark.slow
 def test_constraint_forces_of_least_norm() -> None:
     """Of all multipliers that balance a Bennett linkage, those of least norm: nothing of them is lost on the way into
     the generalised forces, so that they are a combination of the rows' columns. Rows count beside their size."""
@@ -156,6 +157,7 @@ def _matrices(equations: Equations, run: Run, x: np.ndarray) -> tuple[np.ndarray
     return np.array(A), np.array(b).ravel(), np.array(equations.functions["constraints"](*at)[2])
 
 
+@pytest.mark.slow
 def test_linear_models_of_a_bennett_linkage() -> None:
     """About its start: the derivative of the acceleration by hand, and of a constraint force along the motion."""
     phi, speed = ca.SX.sym("phi"), ca.SX.sym("speed")
@@ -222,6 +224,7 @@ def test_a_linkage_that_other_lengths_lock() -> None:
 TWISTS = (35.0, 70.0, 60.0, 80.0)
 
 
+@pytest.mark.slow
 def test_a_spherical_four_bar() -> None:
     """Hinges whose axes meet in a point: their turns and the links' twists add up to none.
 
@@ -333,6 +336,7 @@ class SpatialSliderCrank(Assembly):
         return -b + root, -b1 + half / root, -b2 + half1 / root - half**2 / root**3
 
 
+@pytest.mark.slow
 def test_a_spatial_slider_crank() -> None:
     """(J + m s'^2) phi'' + m s' s'' phi'^2 + m g s' line_y = 0."""
     crank = SpatialSliderCrank

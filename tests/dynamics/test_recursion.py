@@ -312,6 +312,7 @@ def code(function: ca.Function) -> int:
     return len(generator.dump())
 
 
+@pytest.mark.slow
 def test_constraints_are_left_to_the_dense_form() -> None:
     class Loop(Assembly):
         """Four-bar."""

@@ -75,6 +75,7 @@ def test_what_a_balance_without_mass_knows_by_its_speed_is_absolute() -> None:
     np.testing.assert_allclose(result["other.w_rel"], -4 * np.exp(-2.4 * result.time), rtol=1e-8)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("turned", [False, True])
 @pytest.mark.parametrize("driven", [False, True])
 def test_a_stiff_shaft_at_speed_against_its_closed_form(driven: bool, turned: bool) -> None:
@@ -120,6 +121,7 @@ class Train(Assembly):
         self.connect(self.bearing.flange_b, self.housing.flange)
 
 
+@pytest.mark.slow
 def test_a_tree_of_relative_states_grows_through_gears_and_from_what_is_held() -> None:
     system = System.of(Train())
     assert states_of(Train()) == {"spring.phi_rel", "backlash.phi_rel", "bearing.phi_rel"}
@@ -241,6 +243,7 @@ class Arm(Assembly):
         self.connect(self.shaft.flange_b, self.joint.axis)
 
 
+@pytest.mark.slow
 def test_coordinates_of_joints_stay_and_motors_are_relative_to_them() -> None:
     assert states_of(Arm()) == {"joint.phi", "shaft.phi_rel"}
     one, two = (mbfmu.simulate(arm, 1.0, tolerance=1e-10) for arm in (Arm(), Arm(stateSelect="default")))

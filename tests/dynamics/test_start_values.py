@@ -191,6 +191,7 @@ def test_start_values_are_set_before_initialisation() -> None:
     assert start_of(at_rest, "slide.s", **{"spring.c": 50.0}) == pytest.approx((0.5 - 2 * G / 50,), abs=1e-10)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::mbfmu.errors.InitialConditionsWarning")
 def test_a_start_value_may_follow_parameters() -> None:
     """The body's angular velocity is resolved in the body; its declaration turns the one that is given."""
@@ -316,6 +317,7 @@ class Pushed(Assembly):
         self.connect(self.load.flange, self.mass.flange_a)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("offset", "m"), [(30.0, 4.0), (3.0, 4.0), (30.0, 2000.0)])
 def test_a_limiter_at_its_limit_is_what_is_in_the_way(offset: float, m: float) -> None:
     """Of 20 N the limiter lets 10 N through. That is told in newtons, and the mass, which is to rest, is not blamed."""

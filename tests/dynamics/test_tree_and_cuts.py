@@ -121,6 +121,7 @@ def test_every_cut_gives_one_motion() -> None:
             np.testing.assert_allclose(np.angle(np.exp(1j * difference)), 0.0, atol=1e-8, err_msg=f"{one}, {name}")
 
 
+@pytest.mark.slow
 def test_the_loop_stays_closed() -> None:
     """Freudenstein's closure of a four-bar, from the lengths alone."""
     result = mbfmu.simulate(FourBar(), 5.0, tolerance=1e-8)

@@ -283,6 +283,7 @@ class Oscillator(Assembly):
         self.input(self.push.f, "f", start=3.0)
 
 
+@pytest.mark.slow
 def test_energy_and_power_balance() -> None:
     """Energies by hand; what goes in and out adds up; connectors tell the power through them."""
     result = mbfmu.simulate(mbfmu.System.of(Oscillator(), energy=True), 2.0, tolerance=1e-10)

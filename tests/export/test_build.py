@@ -91,10 +91,12 @@ def test_the_guid_tells_models_apart(system: System, tmp_path: pathlib.Path) -> 
     assert re.fullmatch(r"\{[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\}", guids[0])
 
 
+@pytest.mark.slow
 def test_a_folder_gets_the_name_of_the_model(system: System, tmp_path: pathlib.Path) -> None:
     assert build(system, tmp_path, target="python") == tmp_path / "Examples_Oscillator.fmu"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "words", "exchange"),
     [

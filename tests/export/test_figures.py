@@ -69,6 +69,7 @@ def test_openmodelica_finds_figures_and_scene(tmp_path, fmi, place):
     assert "Motion: No friction &amp; no end." in page
 
 
+@pytest.mark.slow
 def test_curves_that_an_fmu_does_not_show_are_left_out(tmp_path):
     path = mbfmu.build(Swing(), tmp_path / "swing.fmu", equations="interpreted", variables="hinge.phi")
     with zipfile.ZipFile(path) as archive:

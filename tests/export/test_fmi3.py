@@ -115,6 +115,7 @@ def test_a_parameter_that_follows_another_one_is_no_alias_of_it(fmus):
     assert not list(width.iterfind("Alias"))
 
 
+@pytest.mark.slow
 def test_arrays_count_their_last_index_fastest(fmus):
     """The matrix of an attitude, read as an array and as scalars of FMI 2.0."""
     scalars = [f"body.frame_a.R.T[{i},{j}]" for i in (1, 2, 3) for j in (1, 2, 3)]

@@ -39,6 +39,7 @@ def attributes(xml: bytes, path: str) -> list[dict[str, str]]:
     return [dict(element.attrib) for element in parsed(xml).findall(path)]
 
 
+@pytest.mark.slow
 def test_schema_and_fmpy_find_nothing(system: Any, tmp_path: pathlib.Path) -> None:
     xml = describe(system)
     schema = etree.XMLSchema(file=str(pathlib.Path(fmpy.__file__).parent / "schema/fmi2/fmi2ModelDescription.xsd"))

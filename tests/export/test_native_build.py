@@ -63,6 +63,7 @@ def test_the_compiler_is_that_of_users():
     assert "unoptimized" not in "".join(require_compiler().command)
 
 
+@pytest.mark.slow
 def test_sources_compile_without_warnings_of_their_own(system, tmp_path):
     compiler = require_compiler()
     headers = pathlib.Path(__file__).resolve().parents[2] / "templates" / "runtime" / "include"

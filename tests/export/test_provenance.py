@@ -109,6 +109,7 @@ def test_a_package_says_what_is_in_it(tmp_path, schema):
     check_files(path, found["files"])
 
 
+@pytest.mark.slow
 def test_the_schema_notices_what_is_wrong(tmp_path, schema):
     path = build(assemblies()["pendulum"](), tmp_path, equations="interpreted")
     with pytest.raises(xmlschema.XMLSchemaException):
@@ -150,6 +151,7 @@ def test_parameters_that_data_do_not_determine_have_no_interval():
     assert list(found) == ["a"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("given", "expected"),
     [({"damper.e": Uncertainty(1.0, 2.0)}, "no variable 'damper.e'"), ({"damper.d": (1.0, 2.0)}, "mbfmu.Uncertainty")],

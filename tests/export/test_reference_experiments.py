@@ -272,6 +272,7 @@ def test_ten_times_what_the_tolerance_makes_is_allowed():
         assert layered_ref._allowed("experiment", own, strict, ["x"], absolute) == expected
 
 
+@pytest.mark.slow
 def test_a_run_that_the_model_ends_is_refused(tmp_path):
     pushed = Pushed()
     pushed.clock, pushed.end = blocks.ContinuousClock(), blocks.TerminateSimulation(condition=lambda time: time >= 0.5)

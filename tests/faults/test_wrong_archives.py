@@ -125,6 +125,7 @@ def test_the_name_of_a_system_leads_nowhere(pendulum, tmp_path, monkeypatch, cap
     assert left_in(tmp_path) == {"one/two/system.toml"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("experiment", ["3", "[{stop = 3}]"])
 def test_the_experiment_of_a_system_is_a_table(tmp_path, monkeypatch, capsys, experiment):
     monkeypatch.chdir(tmp_path)
@@ -155,6 +156,7 @@ def test_elements_of_systems_lead_nowhere(pendulum, tmp_path, monkeypatch, capsy
     assert left_in(tmp_path) == {"one/system.toml"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "words"),
     [

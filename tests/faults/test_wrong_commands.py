@@ -102,6 +102,7 @@ def test_what_is_no_assembly(use: object, wrong: object, folder: pathlib.Path) -
     assert not left_in(folder.parent)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("block", ["Sqrt", "Log", "Acos"])
 def test_functions_outside_their_range_are_told(block: str, folder: pathlib.Path, refused: Refused) -> None:
     value = 2 if block == "Acos" else -1
@@ -113,6 +114,7 @@ def test_functions_outside_their_range_are_told(block: str, folder: pathlib.Path
     refused(["simulate", "m.toml"], ["'f.y' is nan at 0 s", "outside its range"])
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="needs /bin/true")
 def test_a_compiler_that_makes_nothing(monkeypatch: pytest.MonkeyPatch, refused: Refused) -> None:
     monkeypatch.setenv("CC", "/bin/true")

@@ -542,6 +542,7 @@ def test_a_wrong_file(text: str, folder: pathlib.Path, refused: Refused) -> None
     refused(["info", "model.py"], FILES[text])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("line", JUMPS, ids=range(len(JUMPS)))
 def test_a_derivative_of_a_jump_is_warned_of(line: str, folder: pathlib.Path) -> None:
     write(folder, HEAD + MODEL + f"        {line}\n")

@@ -108,6 +108,7 @@ def test_the_signs_of_the_lecture(e, angle):
         assert_allclose(2 * np.outer(u, u) + 2 * c * U + (2 * c**2 - 1) * np.eye(3), R, **EXACT)
 
 
+@pytest.mark.slow
 @given(motions, times)
 def test_angular_velocities_of_a_motion(T, t):
     guess = quaternions.from_T(T(t))

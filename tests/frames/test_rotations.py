@@ -40,6 +40,7 @@ def euler(sequence, three):
     return matrix(Rotation.from_euler("".join(" XYZ"[i] for i in sequence), three))
 
 
+@pytest.mark.slow
 @given(unit_vectors, angles)
 def test_planar_rotation_is_a_rotation_vector(e, angle):
     T = frames.planar_rotation(e, angle, 0).T

@@ -72,6 +72,7 @@ def test_errors_are_one_line(arguments: list[str], message: str, capsys: pytest.
     assert message in capsys.readouterr().err.strip().splitlines()[-1]
 
 
+@pytest.mark.slow
 def test_a_robot_can_be_read_into_an_assembly_of_ones_own() -> None:
     class Cell(mbfmu.Assembly):
         def __init__(self) -> None:

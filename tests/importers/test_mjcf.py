@@ -111,6 +111,7 @@ def test_a_slide_that_hits_its_limit_moves_as_in_mujoco(
     assert np.abs(ours - expected).max() < 2e-4
 
 
+@pytest.mark.slow
 def test_a_hinge_that_swings_into_its_limit_moves_as_in_mujoco(tmp_path: pathlib.Path) -> None:
     joint = HINGE.format(more='limited="true" range="-20 30" armature="0.2" solreflimit="0.05 0.5"')
     path = written(tmp_path, f'<option gravity="0 0 0" timestep="2e-5"/><worldbody>{joint}</worldbody>')
@@ -141,6 +142,7 @@ def test_limits_that_are_no_stops_are_told(tmp_path: pathlib.Path) -> None:
         assert any("limits of joint j in line" in note for note in mbfmu.load(path, without="limits").notes)
 
 
+@pytest.mark.slow
 def test_limits_hold_against_weight_and_are_left_out_on_request(tmp_path: pathlib.Path) -> None:
     joint = HINGE.format(more='limited="true" range="-20 30" damping="0.5"')
     path = written(tmp_path, f"<worldbody>{joint}</worldbody>")

@@ -66,6 +66,7 @@ def test_contact_is_seen_where_mujoco_would_look_for_it(text: str, number: int, 
     assert not contacts(mbfmu.load(path))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(6))
 def test_random_bodies_touch_where_mujoco_lets_them(seed: int, tmp_path: pathlib.Path) -> None:
     """All spheres are in one place, so that MuJoCo's contacts are all pairs that may touch."""

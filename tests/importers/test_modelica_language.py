@@ -121,6 +121,7 @@ def test_functions_of_ones_own(read: Read) -> None:
     assert [value(name) for name in ("x", "y", "z")] == [17.0, 10.0, 7.0]
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::mbfmu.errors.InitialConditionsWarning")
 def test_a_parameter_stays_one_until_something_needs_its_value(read: Read) -> None:
     text = """
@@ -409,6 +410,7 @@ def test_a_force_law_and_a_block_from_the_library_s_partial_models(read: Read) -
     assert np.ptp(result["inertia.phi"]) > 1.5
 
 
+@pytest.mark.slow
 def test_a_force_between_frames_with_vector_equations(read: Read) -> None:
     assembly = read(
         """
@@ -625,6 +627,7 @@ def test_inputs_of_the_model_have_their_start_values_until_they_are_set(read: Re
     assert final(assembly, "y") == [1 + 10 + 400 + 7000 + 30000]
 
 
+@pytest.mark.slow
 def test_state_selection_a_part_that_modifies_itself_and_guesses_of_signals(read: Read) -> None:
     assembly = read("""
         model M
@@ -735,6 +738,7 @@ def test_an_algorithm_may_read_a_part_before_it_assigns_what_is_called_as_a_vari
     assert final(assembly, "x", "y", stop=1.0) == pytest.approx([6, 7])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["start_time", "switch", "energy", "equations", "build", "value", "tolerance"])
 def test_names_that_mean_something_in_python(read: Read, name: str) -> None:
     assembly = read(f"""
@@ -752,6 +756,7 @@ def test_names_that_mean_something_in_python(read: Read, name: str) -> None:
     assert final(assembly, "s.x", "o.x", "y", f"s.{name}", name, stop=1.0) == pytest.approx([5, 4, 5, 4, 5])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("condition", "holds"),
     [

@@ -97,6 +97,7 @@ def test_an_origin_turns_by_roll_then_pitch_then_yaw(tmp_path: pathlib.Path) -> 
     assert [state[f"tool.frame_a.r_0[{i}]"] for i in (1, 2, 3)] == pytest.approx([1, 2, 3])
 
 
+@pytest.mark.slow
 def test_a_floating_joint_falls_and_a_planar_one_slides(tmp_path: pathlib.Path) -> None:
     planar = joint("table", "planar", "ground", "puck", axis="0 1 1")
     path = written(
@@ -173,6 +174,7 @@ def test_mirrored_meshes_keep_their_corners(scale: tuple[float, ...]) -> None:
     assert min(shape["width"], shape["height"]) > 0
 
 
+@pytest.mark.slow
 def test_damping_and_friction_brake(tmp_path: pathlib.Path) -> None:
     losses = '<dynamics damping="0.4" friction="1.5"/>'
     path = written(
@@ -191,6 +193,7 @@ def test_damping_and_friction_brake(tmp_path: pathlib.Path) -> None:
     assert stuck["rail.a"] == pytest.approx(-0.05)
 
 
+@pytest.mark.slow
 def test_limits_are_stops_where_asked_for(tmp_path: pathlib.Path) -> None:
     limit = '<limit lower="-0.2" upper="0.6" effort="50" velocity="1"/><dynamics damping="5"/>'
     lift = joint("lift", "prismatic", "ground", "sledge", more=limit)

@@ -466,6 +466,7 @@ def test_list_of_parts_that_was_changed_is_refused() -> None:
         mbfmu.System.of(arm)
 
 
+@pytest.mark.slow
 def test_attribute_may_be_none_before_it_is_a_part() -> None:
     class Late(Arm):
         def __init__(self) -> None:

@@ -38,6 +38,7 @@ class Arm(Assembly):
         self.output(self.signal.y)
 
 
+@pytest.mark.slow
 def test_a_copy_is_equal_and_independent() -> None:
     one = Arm(rho=3.0)
     other = copy.deepcopy(one)
@@ -59,6 +60,7 @@ def test_a_copy_is_equal_and_independent() -> None:
     assert mbfmu.simulate(one, 0.1, outputs=["outer.m"])["outer.m"][0] == 3.0
 
 
+@pytest.mark.slow
 def test_copies_of_parts_have_values_of_their_own() -> None:
     """Two bodies with one symbol would have one mass."""
 

@@ -208,6 +208,7 @@ def test_sources_do_not_multiply_and_add_at_once(tmp_path):
         assert ("vfmadd" in run.stdout) == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("longer", [0, 1], ids=["first", "last"])
 def test_places_are_used_again_by_what_is_as_long(tmp_path, longer):
     """Of results that are read later, none lies where a shorter one has been."""

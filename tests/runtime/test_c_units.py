@@ -116,6 +116,7 @@ def test_many_units_make_the_library_that_one_makes(kind, model, tmp_path):
     assert run_of(many) == run_of(one)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="make is there on Unix")
 def test_clangd_is_told_how_each_file_is_compiled(monkeypatch, tmp_path):
     from distribution import compile_commands

@@ -53,6 +53,7 @@ def test_an_implicit_solver_gets_away_from_the_begin_of_contact(case):
     assert found.messages == {}
 
 
+@pytest.mark.slow
 def test_what_crosses_in_rounding_errors_gets_past():
     """A mass that leaves its damped contact so slowly that its limit of the force is within rounding for long."""
     values = contacts.drawn("train", 400, 9003)

@@ -145,6 +145,7 @@ def test_what_is_enclosed_and_what_is_not() -> None:
     assert {f.numel_out(0) for f in found.functions.values()} == {3}
 
 
+@pytest.mark.slow
 def test_bounds_that_rounds_of_an_iteration_blur_are_none() -> None:
     """Of Newton's rounds for a root, intervals grow by orders in each; a few of them are as good as any."""
     kept = []

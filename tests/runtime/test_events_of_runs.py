@@ -67,6 +67,7 @@ def test_without_asking_nothing_changes() -> None:
     np.testing.assert_allclose(result.time, np.linspace(0, 3, 13))
 
 
+@pytest.mark.slow
 def test_the_command_tells_them(capsys: pytest.CaptureFixture[str], tmp_path: object) -> None:
     source = f"{__file__}:Driven"
     assert cli.main(["simulate", source, "--interval", "0.5", "--events"]) == 0

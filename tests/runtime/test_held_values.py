@@ -320,6 +320,7 @@ def test_held_values_are_discrete_variables(fmu):
     assert found["ball.n"].initial == "exact"
 
 
+@pytest.mark.slow
 def test_start_values_of_held_values_can_be_set(fmu):
     result = fmpy.simulate_fmu(str(fmu(**OPTIONS[0])), stop_time=0.5, start_values={"ball.n": 7.0}, output_interval=0.1)
     np.testing.assert_array_equal(result["ball.n"], [7, 7, 7, 7, 7, 8])

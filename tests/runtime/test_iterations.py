@@ -441,6 +441,7 @@ def test_compiled_and_interpreted_equations_give_the_same_bits(library_in, model
     assert rows[0] == rows[1] == rows[2]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", [cubic, rectifier, two_blocks, switched, knowing, pendulum])
 def test_derivatives_in_a_direction_are_differences(fmu_library, model):
     """By each state and input, of all states' derivatives, accelerations and iteration variables, in model exchange."""
@@ -677,6 +678,7 @@ def test_intermediate_values_are_solved(slave_3):
     slave.freeInstance()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("at", [None, 0.7])
 def test_linear_models_have_what_iteration_variables_do(at):
     point = {} if at is None else {"at": at}

@@ -128,6 +128,7 @@ def test_compiled_equations():
     assert not any(many.alike(spread(20.0, 60.0), compiled=True).messages)
 
 
+@pytest.mark.slow
 def test_many_unknowns_are_eliminated_alike(monkeypatch):
     monkeypatch.setattr(accelerations, "SPARSE_FROM", 1)
     many = gallery("planar_four_bar", "damper.d", stop_time=0.5)
@@ -171,12 +172,14 @@ def test_what_models_may_have(make, setting, low, high):
     assert np.ptp(found.rows[:, -1], axis=0).max() > 1e-3
 
 
+@pytest.mark.slow
 @NEEDS_COMPILER
 def test_calls_of_compiled_functions():
     found = hand_made(called_spring, 2).alike(spread(100.0, 5000.0), compiled=True)
     assert np.ptp(found.rows[:, -1], axis=0).max() > 1e-3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "law"), [(RigidContact, {"e": 0.5}), (Contact, {"c": 1e5, "d": 1.0, "c_t": 1e4})])
 def test_bodies_that_touch(kind, law):
     """They are struck, slide, and roll, or slide on; each as `simulate` has it."""
@@ -197,6 +200,7 @@ def test_stiff_runs_go_on_alone():
     many.alike(spread(0.5, 2.0))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("compiled", [False, pytest.param(True, marks=NEEDS_COMPILER)])
 def test_every_operation(compiled):
     """Of a and b, which stay: their results are rates, within bounds that keep them finite."""

@@ -232,6 +232,7 @@ def test_parts_that_are_none_are_refused(parts):
         dataclasses.replace(circles(), initial_parts=parts)
 
 
+@pytest.mark.slow
 def test_thousands_of_parts_are_solved():
     """As one dense matrix their Jacobian would take 64 MB, and its factors more."""
 

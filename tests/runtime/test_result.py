@@ -111,6 +111,7 @@ def test_a_missing_extra_is_named_with_its_command(vectors, monkeypatch):
         vectors.to_pandas()
 
 
+@pytest.mark.slow
 def test_what_is_shown_is_short():
     many = {f"x{i}": np.zeros(3) for i in range(2049)}
     result = Result("Many", np.arange(3.0), many, outputs=["x7"])

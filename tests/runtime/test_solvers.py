@@ -71,6 +71,7 @@ def test_in_auto_the_run_itself_finds_out(library):
     assert slave.statistics()["implicit_steps"] > 0
 
 
+@pytest.mark.slow
 def test_models_that_are_not_stiff_stay_explicit(library):
     for model in (oscillator, bouncing_mass, point_pendulum, everything):
         slave = library(model).slave(tolerance=1e-6).start()

@@ -309,6 +309,7 @@ def aligned(*shape):
     return room[-room.ctypes.data % 64 // 8 :][: math.prod(shape)].reshape(shape)
 
 
+@pytest.mark.slow
 @NEEDS_COMPILER
 @pytest.mark.parametrize("lanes", [pytest.param(1, id="a number"), pytest.param(most(), id="lanes")])
 def test_constants_come_to_compiled_functions_exactly(lanes):

@@ -21,6 +21,7 @@ from scipy.integrate import solve_ivp
 from scipy.spatial.transform import Rotation
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step", [0.003, 0.1, 3.0])
 @pytest.mark.parametrize("tolerance", [1e-6, 1e-10])
 def test_oscillator_follows_the_cosine_at_any_communication_step(library, tolerance, step):
@@ -92,6 +93,7 @@ def test_start_values_and_parameters_may_be_set_in_initialisation_mode(library):
     assert slave.get("s") == pytest.approx(math.sin(4.0) / 4, abs=1e-9)
 
 
+@pytest.mark.slow
 def test_the_constraints_of_a_pendulum_hold_for_long(library):
     slave = library(point_pendulum).slave(tolerance=1e-8).start()
     worst_position = worst_speed = 0.0

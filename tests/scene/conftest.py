@@ -27,6 +27,14 @@ OPTIONS = (
 PATIENCE = 180
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what opens a browser as slow: pages take seconds to load, and what a browser takes is not measured."""
+    for item in items:
+        if "opened" in getattr(item, "fixturenames", ()):
+            item.add_marker("slow")
+
+
 @pytest.fixture(scope="session")
 def can_live() -> None:
     """Skip where live pages cannot be made: without the page's program, or the runtime's WebAssembly module."""

@@ -82,6 +82,7 @@ def test_what_is_smooth_takes_few_bytes() -> None:
     assert len(zlib.compress(data, 9)) < columns.size * 4 / 8
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [0, 1, 2, 3, 4, 5, 1000])
 def test_text_is_bytes_without_what_html_knows(size: int) -> None:
     content = np.random.default_rng(size).bytes(size)
@@ -137,6 +138,7 @@ def test_the_page_unpacks_what_was_packed(kind: str, tmp_path: pathlib.Path) -> 
     assert subprocess.run([node, script], stdout=subprocess.PIPE, check=True).stdout == content
 
 
+@pytest.mark.slow
 def test_surfaces_are_those_of_the_gltf() -> None:
     system = System.of(mbfmu.load("spring_mass_system"), scene=True)
     assert system.scene is not None

@@ -92,6 +92,7 @@ def test_the_canvas_shows_something(browser: Any, colours: str) -> None:
     assert browser.execute_script(colours) > 20
 
 
+@pytest.mark.slow
 def test_a_scrub_shows_the_right_positions(browser: Any) -> None:
     system = System.of(mbfmu.load("double_pendulum"), scene=True)
     assert isinstance(system.scene, Scene)
@@ -480,6 +481,7 @@ class Glowing(Assembly):
         self.connect(self.cold.y, self.pipe.T[1])
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::mbfmu.errors.InitialConditionsWarning")
 def test_colours_change(browser: Any, opened: Callable[[pathlib.Path], Any], tmp_path: pathlib.Path) -> None:
     opened(mbfmu.animate(Glowing(), tmp_path / "glowing.html"))
@@ -498,6 +500,7 @@ def test_colours_change(browser: Any, opened: Callable[[pathlib.Path], Any], tmp
     assert browser.get_log("browser") == []
 
 
+@pytest.mark.slow
 def test_what_is_not_drawn_has_a_page_of_plots(opened: Callable[[pathlib.Path], Any], tmp_path: pathlib.Path) -> None:
     browser = opened(mbfmu.animate(mbfmu.load("motor_drive"), tmp_path / "motor.html"))
     units, is_seen = browser.execute_script(
@@ -542,6 +545,7 @@ class OnARoad(Assembly):
         self.connect(self.slide.frame_b, self.box.frame_a)
 
 
+@pytest.mark.slow
 def test_what_moves_on_a_road_is_seen(opened: Callable[[pathlib.Path], Any], tmp_path: pathlib.Path) -> None:
     browser = opened(mbfmu.animate(OnARoad(), tmp_path / "road.html"))
     high = browser.execute_script(
@@ -572,6 +576,7 @@ class Turntable(Assembly):
         self.connect(self.hinge.frame_b, self.bead.frame_a)
 
 
+@pytest.mark.slow
 def test_what_spins_in_its_place_is_no_road(opened: Callable[[pathlib.Path], Any], tmp_path: pathlib.Path) -> None:
     """The disc takes the same room at all times, and is what moves nevertheless."""
     browser = opened(mbfmu.animate(Turntable(), tmp_path / "turntable.html"))
@@ -597,6 +602,7 @@ class Bent(Assembly):
         self.connect(self.slide.frame_b, self.bead.frame_a)
 
 
+@pytest.mark.slow
 def test_what_bends_in_its_place_is_no_road(opened: Callable[[pathlib.Path], Any], tmp_path: pathlib.Path) -> None:
     browser = opened(mbfmu.animate(Bent(), tmp_path / "bent.html"))
     assert browser.execute_script("return [viewer.size > 1, Boolean(viewer.goesAlong)]") == [True, False]
@@ -651,6 +657,7 @@ def test_a_floor_is_the_ground_and_no_part_of_the_mechanism(
     assert browser.get_log("browser") == []
 
 
+@pytest.mark.slow
 def test_a_force_that_begins_is_no_turn() -> None:
     """An impact is no reason to record more instants, nor to show a run slowly: no body turns."""
     system = System.of(Falling(), scene=True)

@@ -26,6 +26,7 @@ def content(file: pathlib.Path) -> dict[str, Any]:
         return json.loads(archive.read(SCENE_FILE))
 
 
+@pytest.mark.slow
 def test_a_scene_is_read_as_it_was_written(tmp_path: pathlib.Path) -> None:
     system = System.of(mbfmu.load("three_springs"), scene=True)
     assert isinstance(system.scene, Scene)

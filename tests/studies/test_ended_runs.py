@@ -144,6 +144,7 @@ def test_coupled_fmus_end_at_the_last_point_that_all_have_reached(fmi, filling, 
     assert re.search(r"tank ends the run at 1\.5\d* s: .*the tank is full", result.ended)
 
 
+@pytest.mark.slow
 def test_an_end_behind_the_last_point_is_none(fmi, filling, tmp_path):
     result = cosimulate(coupled(filling, tmp_path, fmi), step=0.25, stop_time=1.25)
     assert (result.time[-1], result.ended) == (1.25, None)

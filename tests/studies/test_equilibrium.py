@@ -32,6 +32,7 @@ def test_a_hanging_chain():
     assert rest.stability == "marginal"
 
 
+@pytest.mark.slow
 def test_a_loaded_suspension_stays_where_it_rests():
     system = mbfmu.System.of(Suspension())
     rest = mbfmu.equilibrium(system, start_values={"load": -600.0})
@@ -86,6 +87,7 @@ class MeasuredShaft(mbfmu.Assembly):
         self.connect(self.cooling.port_b, self.air.port)
 
 
+@pytest.mark.slow
 def test_of_a_steady_motion_all_rests_but_what_only_counts():
     found = mbfmu.equilibrium(MeasuredShaft(), speeds={"damper.w_rel": 7.0})
     assert found["filter.y"] == pytest.approx(7.0)

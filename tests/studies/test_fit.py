@@ -125,6 +125,7 @@ def test_a_search_begins_at_a_bound_and_does_not_look_behind_it(begin):
     assert inside["own.k"] == pytest.approx(0.5, rel=1e-6)
 
 
+@pytest.mark.slow
 def test_start_values_bounds_gaps_and_several_experiments(suspension):
     experiments = []
     for s, v in ((0.1, 0.0), (0.0, 0.4)):
@@ -170,6 +171,7 @@ def test_mistakes_are_named(suspension, data, parameters, message):
         mbfmu.fit(suspension, data, parameters)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("error")
 def test_gaps_cost_only_themselves_also_where_a_column_has_nothing_else():
     """A mass on a spring swings as s0 cos(w t): the estimate is that of SciPy from the formula."""

@@ -91,6 +91,7 @@ def furuta_on_paper():
     return A, np.concatenate([[0, 0], np.linalg.inv(mass)[:, 0]])[:, None]
 
 
+@pytest.mark.slow
 def test_the_upright_furuta_pendulum():
     linear = mbfmu.linearize(FurutaPendulum(), "equilibrium")
     A, B = furuta_on_paper()
@@ -99,6 +100,7 @@ def test_the_upright_furuta_pendulum():
     assert not linear.is_stable
 
 
+@pytest.mark.slow
 def test_a_loop_against_differences_of_its_reduced_equation():
     system = mbfmu.System.of(FourBar())
     at = {"j1.phi": 0.4, "j1.w": 3.0}
@@ -181,6 +183,7 @@ class Puck(Assembly):
         self.output(self.speed.v[0], "v")
 
 
+@pytest.mark.slow
 def test_states_of_ones_choice_turn_with_the_body():
     linear = mbfmu.linearize(Puck(), states=["speed.v[1]", "speed.v[2]"])
     assert {"speed.v[1]", "speed.v[2]", "planar.phi", "planar.w"} <= {*linear.states}
@@ -212,12 +215,14 @@ def test_what_cannot_be_a_state_is_told(states, said):
         mbfmu.linearize(Puck(), states=states)
 
 
+@pytest.mark.slow
 def test_states_of_the_command_line(tmp_path, capsys):
     given = ["linearize", "double_pendulum", "--states", "boxBody2.frame_b.r_0[2]", "--json"]
     assert cli.main(given) == 0
     assert "boxBody2.frame_b.r_0[2]" in json.loads(capsys.readouterr().out)["states"]
 
 
+@pytest.mark.slow
 def test_a_body_with_a_quaternion_has_twelve_states():
     linear = mbfmu.linearize(FreeBody())
     assert len(linear.states) == 12
@@ -299,6 +304,7 @@ def test_files_and_objects_of_others(tmp_path, monkeypatch, capsys):
     assert json.loads(capsys.readouterr().out)["time"] == 0.5
 
 
+@pytest.mark.slow
 def test_a_small_rotation_of_a_turning_body():
     # seen from the body, a rotation vector between two motions changes by d(theta)/dt = d(w) - w x theta
     linear = mbfmu.linearize(FreeBody(), 1.0)

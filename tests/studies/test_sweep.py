@@ -140,6 +140,7 @@ mbfmu.sweep(pendulum, values, ["revolute1.phi:final"], 0.1, path=sys.argv[1], pr
     assert not (tmp_path / "sweep.csv.parts").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("error")
 def test_xarray_opens_zarr(pendulum, tmp_path):
     xarray = pytest.importorskip("xarray")
