@@ -157,6 +157,17 @@ def test_wide_rows_of_sparse_equations_are_eliminated_alike():
     assert np.ptp(found.rows[:, -1], axis=0).max() > 1e-3
 
 
+def test_rows_are_exchanged_in_each_lane_as_its_numbers_ask():
+    """The greatest number of a column stands in this row or in that, and never in the first."""
+    d = Draft("exchanged", q=4, v=4, parameters=[1.0])
+    A = ca.SX([[0.1, 1.0, 2.0, 0.5], [1.0, 0.2, 0.0, 3.0], [0.5, 2.0, 1.0, 0.0], [2.0, 0.0, 0.3, 1.0]])
+    A[1, 2] = A[2, 0] = d.P[0]
+    make = d.equations(A=A, b=-d.q, guess=ca.SX(np.linspace(-1, 1, 8)), fixed=(True,) * 8)
+    found = hand_made(lambda: make, 0, tolerance=1e-8).alike(spread(-3.3, 3.0))
+    assert found.messages == ("",) * RUNS
+    assert np.ptp(found.rows[:, -1], axis=0).max() > 1e-3
+
+
 @pytest.mark.parametrize(
     ("make", "setting", "low", "high"),
     [
