@@ -7,7 +7,7 @@ import inspect
 import casadi as ca
 import pytest
 
-from mbfmu.components import blocks, electrical
+from mbfmu.components import blocks, electrical, rotational
 from mbfmu.dynamics.overview import equation_report
 from mbfmu.dynamics.structure import quantities
 from mbfmu.dynamics.structure.report import KINDS, BlockEntry, Entry, EquationReport
@@ -89,6 +89,24 @@ def test_what_is_sought_is_told_with_the_equation_that_gives_it() -> None:
     kinds = {entry.name: (entry.kind, entry.is_sought) for entry in found.quantities}
     assert kinds["potential of source.p"] == ("potentials", True)
     assert {name for name, (_, is_sought) in kinds.items() if is_sought} == set(sought)
+
+
+def test_forces_and_ratios_go_by_the_names_of_components() -> None:
+    class Geared(Assembly):
+        """Two inertias with a gear between."""
+
+        def __init__(self) -> None:
+            self.a, self.gear, self.b = (
+                rotational.Inertia(J=1.0),
+                rotational.IdealGear(ratio=3.0),
+                rotational.Inertia(J=2.0),
+            )
+            self.connect(self.a.flange_b, self.gear.flange_a)
+            self.connect(self.gear.flange_b, self.b.flange_a)
+
+    names = {entry.name for entry in equation_report(Geared()).quantities}
+    parts = {name for name in names if " of " in name}
+    assert parts == {f"{what} of {part}" for what in ("force", "ratio") for part in ("a", "gear", "b")}
 
 
 def test_equations_of_motion_are_counted() -> None:

@@ -26,6 +26,7 @@ from mbfmu.errors import BuildError
 from mbfmu.export.arrays import arrange, states_of
 from mbfmu.export.build import build
 from mbfmu.export.selection import select, with_own_derivatives
+from mbfmu.fmi.libraries import REQUIRED, REQUIRED_3
 from mbfmu.fmi.variables import scalars_of
 from mbfmu.modeling import Assembly, Start
 from mbfmu.runtime.compilers import find_compiler
@@ -462,6 +463,20 @@ def test_wrong_references_and_sizes_are_refused(fmus):
         with pytest.raises(FMICallException):
             fmu.getFloat64(references, size)
         assert words in log[-1]
+    fmu.freeInstance()
+
+
+@pytest.mark.parametrize(("version", "required"), [(2, REQUIRED), (3, REQUIRED_3)])
+def test_calls_without_an_instance_are_errors(fmus, version, required):
+    """Also of types that this FMU has not, and of clocks."""
+    path = str(fmus("free_body", version))
+    model = fmpy.read_model_description(path)
+    fmu = instantiate_fmu(fmpy.extract(path), model, "CoSimulation")
+    others = re.compile("fmi.(Get(Version|TypesPlatform)|Instantiate.*|FreeInstance)")
+    functions = sorted(name for name in frozenset.union(*required.values()) if not others.fullmatch(name))
+    assert len(functions) >= 40
+    answers = {name: fmu.dll[name](None, *[None] * 12) for name in functions}
+    assert answers == dict.fromkeys(functions, 3)
     fmu.freeInstance()
 
 
