@@ -19,6 +19,7 @@ from mbfmu.modeling import required
 from mbfmu.modeling.declarations import Coordinate, Parameter, Speed, State, Variable
 
 DECLARED = pathlib.Path(__file__).with_name("declared.csv")
+ROLES = ("structural", "final", "tunable", "nonzero", "animation")
 
 
 def _subclasses(kind: type) -> set[type]:
@@ -41,7 +42,7 @@ def declared() -> list[list[str]]:
         where = f"{kind.__module__.removeprefix('mbfmu.components.')}.{kind.__qualname__}"
         for name, one in vars(kind).items():
             if isinstance(one, Parameter):
-                roles = [role for role in ("structural", "final", "tunable", "nonzero", "animation") if getattr(one, role)]
+                roles = [role for role in ROLES if getattr(one, role)]
                 found.append([where, name, *map(_text, (one.default, one.min, one.max)), " ".join(roles)])
             elif isinstance(one, Coordinate | Speed | State):
                 found.append([where, name, _text(one.start), "", "", "fixed" if one.fixed else ""])
