@@ -455,6 +455,19 @@ def test_consistent_inputs_solve_a_loop_that_iteration_does_not() -> None:
     assert jacobian == pytest.approx(np.array([[0, -4, 0], [0.5, 0, 0], [1, 0, 0]]))
 
 
+def test_a_loop_that_is_not_linear_has_the_slopes_of_its_solution() -> None:
+    """Differences are taken so near that they follow what bends."""
+    u, jacobian = loops.consistent_inputs(
+        lambda u: np.array([math.cos(u[1]), u[0] ** 2 / 2 + u[1] / 3, 20 * math.tanh(u[0])]),
+        np.zeros(3),
+        [0, 1],
+        ["a", "b", "c"],
+    )
+    assert u == pytest.approx([math.cos(u[1]), 0.75 * u[0] ** 2, 20 * math.tanh(u[0])], rel=1e-9)
+    slopes = [[0, -math.sin(u[1]), 0], [u[0], 1 / 3, 0], [20 / math.cosh(u[0]) ** 2, 0, 0]]
+    assert jacobian == pytest.approx(np.array(slopes), rel=0.05)
+
+
 def test_a_loop_without_solution_is_named() -> None:
     with pytest.raises(SimulationError, match=r"shaft: no values on which the coupled FMUs agree"):
         loops.consistent_inputs(lambda u: u + 1.0, np.zeros(1), [0], ["shaft"])
