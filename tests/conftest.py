@@ -44,6 +44,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """What `pytest --help` shows."""
     group = parser.getgroup("mbfmu")
     group.addoption("--campaigns", action="store_true", help="campaigns at full size, and cases that are left to them")
+    group.addoption("--all-cases", action="store_true", help="what is left to campaigns, too, but as samples")
     group.addoption("--cpu", metavar="FILE", help="write what each test took of the processor, in seconds, as CSV")
 
 
@@ -56,11 +57,12 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave to `make campaigns` what is marked so, unless `--campaigns` or FILE::TEST[CASE] asks for it."""
+    """Leave to `make campaigns` what is marked so, unless an option or FILE::TEST[CASE] asks for it."""
     left_out = left_to_campaigns(items)
     for item in left_out:
         item.add_marker("left_out")
-    if left_out and not config.getoption("--campaigns") and not any("::" in argument for argument in config.args):
+    asked = config.getoption("--campaigns") or config.getoption("--all-cases")
+    if left_out and not asked and not any("::" in argument for argument in config.args):
         config.hook.pytest_deselected(items=left_out)
         items[:] = [item for item in items if item.get_closest_marker("left_out") is None]
 

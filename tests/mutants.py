@@ -220,8 +220,8 @@ def record(quick: bool) -> None:
 
 
 def marked(quick: bool) -> list[str]:
-    """What pytest is told where only quick tests are asked."""
-    return ["-m", "not slow"] if quick else []
+    """What pytest is told: quick tests only, or those too that the suite leaves to campaigns."""
+    return ["-m", "not slow"] if quick else ["--all-cases"]
 
 
 class Coverage:
@@ -271,7 +271,7 @@ def noticed_by(mutant: Mutant, coverage: Coverage, quick: bool) -> str | None:
     else:
         rest = [f"--ignore={path}" for path in mutant.tests]
         stages = [[*mutant.tests, "-m", "not slow"], [*rest, "-m", "not slow"]]
-        stages += [] if quick else [[*mutant.tests, "-m", "slow"], [*rest, "-m", "slow"]]
+        stages += [] if quick else [[*asked, "-m", "slow", "--all-cases"] for asked in (mutant.tests, rest)]
     for stage in stages:
         told = pytest(["-x", "-q", *stage])
         if told is not None:
