@@ -43,9 +43,9 @@ core: $(STUBS)
 quick: $(STUBS)
 	$(PYTEST) -m "not slow"
 
-# What the suite leaves to it: the dearest cases of tests that run others of their kind, in all some minutes.
+# What the suite leaves to it: the dearest cases of tests that run others of their kind, with samples as small as there.
 campaigns: $(STUBS)
-	$(PYTEST) --campaigns -m left_out
+	$(PYTEST) --all-cases -m left_out
 
 # Breaks a random sample of lines in a clone, one at a time, and tells which no test notices; takes hours.
 mutants: $(STUBS)

@@ -43,8 +43,8 @@ SLOW_FROM = 0.2
 def pytest_addoption(parser: pytest.Parser) -> None:
     """What `pytest --help` shows."""
     group = parser.getgroup("mbfmu")
-    group.addoption("--campaigns", action="store_true", help="campaigns at full size, and cases that are left to them")
-    group.addoption("--all-cases", action="store_true", help="what is left to campaigns, too, but as samples")
+    group.addoption("--campaigns", action="store_true", help="all cases, and random campaigns at full size")
+    group.addoption("--all-cases", action="store_true", help="what is left to `make campaigns`, too")
     group.addoption("--cpu", metavar="FILE", help="write what each test took of the processor, in seconds, as CSV")
 
 

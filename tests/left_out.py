@@ -8,9 +8,10 @@ import pytest
 
 
 def left_to_campaigns(items: list[pytest.Item]) -> list[pytest.Item]:
-    """What runs with `--campaigns` alone: tests marked so, cases that a mark names, and all but `keep` of the others.
+    """What runs with `--campaigns` or `--all-cases` alone.
 
-    Cases that are kept are spread evenly over those of their function: every run has the same ones. A mark may name
+    That are tests marked so, cases that a mark names, and all but `keep` of the others. Cases that are kept are spread
+    evenly over those of their function: every run has the same ones. A mark may name
     cases that there are only where a library is, or reference trajectories are.
     """
     functions = collections.defaultdict(list)

@@ -120,6 +120,7 @@ def test_a_pulled_ball_comes_off() -> None:
     assert result["floor.f_n[1]"].min() > -1e-9
 
 
+@pytest.mark.slow
 def test_a_heavy_ball_is_pulled_off_another() -> None:
     """By hundreds of kilonewtons, of which nothing is left over where they come to their end."""
     lower, upper = 4e4 * G, 1e4 * G

@@ -390,6 +390,7 @@ class Limited(Assembly):
         self.connect(self.sensor.a, self.fast.u)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["engine_1b", "limited"])
 def test_event_indicators_are_variables_with_derivatives(fmus, name, tmp_path):
     """Also those that accelerations decide."""
@@ -438,6 +439,7 @@ def test_states_are_saved_to_the_bit(fmus):
     fmu.freeInstance()
 
 
+@pytest.mark.slow
 def test_a_buffer_that_is_too_small_for_a_state_is_told_how_large_it_must_be(fmus):
     fmu, _, log = slave(fmus("free_body", 3))
     fmu.enterInitializationMode()
@@ -466,6 +468,7 @@ def test_wrong_references_and_sizes_are_refused(fmus):
     fmu.freeInstance()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("version", "required"), [(2, REQUIRED), (3, REQUIRED_3)])
 def test_calls_without_an_instance_are_errors(fmus, version, required):
     """Also of types that this FMU has not, and of clocks."""
