@@ -37,7 +37,7 @@ if os.name == "posix" and UNOPTIMIZED is not None:
     os.environ.setdefault("CC", UNOPTIMIZED)  # workers inherit it
 
 #: CPU seconds from which a test function, with all its cases, is to be marked `slow`.
-SLOW_FROM = 0.2
+SLOW_FROM = 0.15
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -158,6 +158,7 @@ def test_info_tells_the_structure_of_an_assembly(folder: pathlib.Path, capsys: p
     assert "degree" in shown
 
 
+@pytest.mark.slow
 def test_info_tells_what_holds_from_guesses(folder: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = (folder / "pendulum.py").read_text()
     (folder / "guess.py").write_text(text.replace("phi=Start(angle, fixed=True), ", "phi=Start(0.25), "))
@@ -167,6 +168,7 @@ def test_info_tells_what_holds_from_guesses(folder: pathlib.Path, capsys: pytest
         assert row.split()[3] == word, row
 
 
+@pytest.mark.slow
 def test_start_values_that_nobody_gave_are_shown(folder: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = (folder / "pendulum.py").read_text()
     assert "phi=Start(angle, fixed=True), " in text

@@ -128,6 +128,7 @@ def test_help(capsys: pytest.CaptureFixture[str]) -> None:
         assert not any(word in text for word in ("<bool>", "<list", "<str>", "<path>")), name
 
 
+@pytest.mark.slow
 def test_completion(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "double.py").touch()

@@ -128,6 +128,7 @@ PERIODIC = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", PERIODIC)
 def test_periodic_sources_and_their_integrals(case):
     source, expected, integral = PERIODIC[case]
@@ -255,6 +256,7 @@ def test_tables_without_extrapolation_end():
         run(t=blocks.CombiTimeTable(table=((0, 1), (1, 2)), extrapolation="NoExtrapolation"), stop=2.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("end", "speed", "acceleration"), [(2.0, 1.0, 2.0), (2.0, 5.0, 1.0), (-1.0, 0.5, 4.0)])
 def test_point_to_point_motion(end, speed, acceleration):
     """The quickest way is bang-bang in acceleration, cut off at the greatest speed."""
@@ -690,6 +692,7 @@ def closed_loop(**settings):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["P", "PI", "PD", "PID"])
 def test_limited_controllers_reach_the_setpoint_within_limits(kind):
     result = closed_loop(controllerType=kind, k=2.0, Ti=2.0, Td=0.05, yMax=0.4)
@@ -719,6 +722,7 @@ def test_feed_forward():
     np.testing.assert_allclose(result["pid.y"], 1.5 * result["f.y"], atol=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("cls", "expected"),
     [
@@ -736,6 +740,7 @@ def test_thresholds_at_above_and_below(cls, expected, constant):
     np.testing.assert_array_equal(result["block.y"], expected(result["source.y"]).astype(float))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("cls", "expected"),
     [

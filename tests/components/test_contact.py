@@ -347,6 +347,7 @@ def test_friction_breaks_loose_at_its_static_limit_and_then_slides() -> None:
 # -- published problems
 
 
+@pytest.mark.slow
 def test_hertz_has_the_published_figures() -> None:
     depth, duration = published.hertz()
     assert depth == pytest.approx(1.176079e-3, rel=5e-7)
@@ -628,6 +629,7 @@ def test_a_stack_stays_where_it_is() -> None:
 # -- what is drawn
 
 
+@pytest.mark.slow
 def test_shapes_and_forces_are_drawn() -> None:
     system = System.of(Touching(Sphere(radius=0.1), {"c": 1e4}, height=0.2), scene=True)
     drawn = {(shape.component, shape.name) for shape in system.scene.shapes}

@@ -242,6 +242,7 @@ class Waves(HeightField):
         return 0.05 * ca.cos(3 * x) * ca.sin(2 * y + 0.4)
 
 
+@pytest.mark.slow
 def test_the_gap_over_a_field_is_the_distance_from_it() -> None:
     x = np.linspace(-1, 1, 25)
     grid = 0.05 * np.cos(3 * x[:, None]) * np.sin(2 * x + 0.4)

@@ -90,7 +90,7 @@ def source(kind: str, given: dict[str, Any], folder: pathlib.Path) -> tuple[byte
 
 
 @pytest.mark.slow
-@pytest.mark.campaign(keep=7)
+@pytest.mark.campaign(keep=4)
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("kind", list(KINDS))
 def test_a_damaged_file_is_a_body_or_a_message(

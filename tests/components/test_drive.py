@@ -195,6 +195,7 @@ def test_the_energy_of_a_bevel_gear_on_a_moving_housing_balances():
     np.testing.assert_allclose((energy - energy[0])[::2], work, atol=1e-8)
 
 
+@pytest.mark.slow
 def test_the_balance_error_of_a_moving_drive_train_is_rounding():
     result = simulate(System.of(MovingBevelGear(), energy=True), 0.5)
     np.testing.assert_allclose(result["energy.balanceError"], 0.0, atol=1e-10)

@@ -350,6 +350,7 @@ def test_a_diode_rectifies():
     assert (result["diode.off"][clear] == np.where(source > 0.7, 0.0, 1.0)[clear]).all()
 
 
+@pytest.mark.slow
 def test_four_diodes_charge_a_capacitor():
     """Full-wave rectifier: the voltage at the load never falls below the wave's magnitude less the knees."""
     bridge = {name: electrical.IdealDiode() for name in ("d1", "d2", "d3", "d4")}
@@ -579,6 +580,7 @@ def test_units_of_an_fmu(tmp_path):
 # -- switches, thyristors, limited amplifiers, transformers
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "end"), [("IdealThyristor", 0.5), ("IdealGTOThyristor", 0.25)])
 def test_a_thyristor_conducts_from_its_firing_on(name, end):
     """10 sin(2 pi t) V on 2 Ohm, fired for 0.05 s at 0.2 s of each period: until its current ends, or its firing."""
@@ -598,6 +600,7 @@ def test_a_thyristor_conducts_from_its_firing_on(name, end):
     np.testing.assert_allclose(result["r.i"], expected, atol=1e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::mbfmu.errors.InitialConditionsWarning")
 def test_a_triac_passes_both_directions():
     """Fired all the time, it takes its knee off the voltage of either sign; its filter is next to nothing here."""
@@ -617,6 +620,7 @@ def test_a_triac_passes_both_directions():
     np.testing.assert_allclose(result["r.i"], expected, atol=1e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("by_pin", [False, True])
 def test_controlled_switches(by_pin):
     """A ramp passes the level 0.5 at 0.5 s: what is closed then opens, and the reverse."""
@@ -650,6 +654,7 @@ def test_controlled_switches(by_pin):
         np.testing.assert_allclose(result[f"{name}.i"], 3.0 * closed, atol=1e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("by_pin", [False, True])
 def test_an_intermediate_switch_crosses_two_lines(by_pin):
     switch = electrical.ControlledIdealIntermediateSwitch if by_pin else electrical.IdealIntermediateSwitch
@@ -854,6 +859,7 @@ def test_a_supply_has_two_voltages():
     np.testing.assert_allclose(result["b.i"], -2.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("direction", [1.0, -1.0])
 def test_an_arc_burns_until_its_current_ends(direction):
     """Where the arc has 1.5 times the source's voltage, i = i0 (1.5 exp(-R t / L) - 0.5), which ends at L / R ln 3."""

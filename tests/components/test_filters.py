@@ -109,6 +109,7 @@ def test_filters_start_at_rest(init, order):
             assert result[f"{name}.y"][0] == pytest.approx(0.4, abs=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::mbfmu.errors.InitialConditionsWarning")
 @pytest.mark.parametrize("balance", [False, True])
 @pytest.mark.parametrize(("n", "m"), [(1, 1), (4, 4), (4, 3)])

@@ -93,6 +93,7 @@ def test_a_curved_segment_that_is_only_twisted_reaches_as_far() -> None:
     assert mbfmu.simulate(Clamped(beam), stop_time=1e-9)["beam.frame_b.r_0[1]"][0] == pytest.approx(1.0, abs=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_a_curved_segment_is_an_arc_that_resists_by_its_angle() -> None:
     """Energy of bending is C angle^2 / 2 h, by an approximant whose error is of third order in the square."""
@@ -133,6 +134,7 @@ def test_shortening_has_its_mass_and_moment() -> None:
     assert moment == pytest.approx(np.tensordot(weights * s, bows, 1), abs=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_frames_come_nearer_as_the_beam_becomes_shorter() -> None:
     """And turn by 2 atan(angle / 2), at the rate of that."""
@@ -148,6 +150,7 @@ def test_frames_come_nearer_as_the_beam_becomes_shorter() -> None:
     assert place[0] < 0.99
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_accelerations_of_shapes_are_told() -> None:
     """Of a clamped beam that does not stiffen each shape swings by itself, and loses by its damping ratio."""
@@ -159,6 +162,7 @@ def test_accelerations_of_shapes_are_told() -> None:
     assert qdd == pytest.approx(-(w**2) * q - 2 * ratio * w * qd, rel=1e-9)
 
 
+@pytest.mark.slow
 def test_torsion_turns_the_inertia_of_both_directions() -> None:
     beam = Beam(**UNIT | {"rhoI_y": 0.01, "rhoI_z": 0.03}, nWidth=0, nHeight=0, nAxial=0, nTorsion=3)
     found = np.sort(linearize(Clamped(beam)).frequencies)
@@ -511,6 +515,7 @@ def test_quadratic_parts_cost_half_of_their_products() -> None:
     assert products <= n * (n + 1) + n
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_what_damping_takes_is_what_energy_lacks() -> None:
     rest = {"q": Start((0.05, 0, 0, 0), fixed=True), "qd": Start((0, 0, 0, 0), fixed=True)}
@@ -633,6 +638,7 @@ def test_a_pipe_has_the_values_of_the_book() -> None:
     assert shear() == pytest.approx(10 * (1 + nu) / (12 + 11 * nu))
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_the_displacement_of_the_end_is_resolved_in_frame_a() -> None:
     r, bent = np.array((0.6, 0.0, 0.8)), {"q": Start((0.1, 0.05, 0), fixed=True), "qd": Start((0, 0, 0), fixed=True)}
@@ -643,6 +649,7 @@ def test_the_displacement_of_the_end_is_resolved_in_frame_a() -> None:
     assert [found[f"beam.u_b[{k}]"][0] for k in (1, 2, 3)] == pytest.approx(moved, abs=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_gravity_acts_in_the_centre_of_mass() -> None:
     class Orbit(Assembly):

@@ -67,6 +67,7 @@ def test_spring_swings_at_its_frequency():
     np.testing.assert_allclose(result["force.frame_a.f[1]"], -50 * (s - 0.4), atol=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fraction", [0.0, 0.5, 0.8])
 def test_mass_of_a_spring_swings_along(fraction):
     """A mass on the line at the fraction h moves with h of the speed: m + h^2 m_spring swing."""
@@ -272,6 +273,7 @@ def test_two_masses_on_a_free_line_keep_momentum_and_energy():
     assert np.ptp(length) > 0.05
 
 
+@pytest.mark.slow
 def test_masses_at_the_ends_of_a_line_are_masses_of_its_ends():
     def rig(line, m):
         return run(

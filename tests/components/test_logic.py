@@ -24,6 +24,7 @@ GATES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", GATES)
 def test_truth_tables(name):
     """Two pulses, one twice as fast as the other, pass through all four cases."""

@@ -402,6 +402,7 @@ def test_joint_usr_carries_loads_on_all_its_frames():
     np.testing.assert_allclose(results[0]["joint.totalPower"], 0.0, atol=1e-8)
 
 
+@pytest.mark.slow
 def test_planar_slider_crank():
     """s = r cos(phi) + sqrt(l^2 - r^2 sin(phi)^2) of the piston of an engine."""
 
@@ -458,6 +459,7 @@ class Jib(Assembly):
         self.connect(self.strut.frame_ib, self.lower.frame_a)
 
 
+@pytest.mark.slow
 def test_strut_takes_no_unknowns_and_balances():
     system = System.of(Jib(), energy=True)
     assert (system.equations.nv, system.equations.nl) == (1, 0)

@@ -266,6 +266,7 @@ def test_a_freewheel_cannot_start_backward():
         simulate(parts, 0.1)
 
 
+@pytest.mark.slow
 def test_a_gear_and_a_bearing_that_stick_on_one_shaft():
     """Which of them holds how much is open; when the shaft rests and how it turns is not (library: LossyGearDemo2)."""
     model = wired(

@@ -41,6 +41,7 @@ def points(count: int):
         )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("turn", [False, True])
 @pytest.mark.parametrize("version", ["MF61", "MF62"])
 def test_forces_and_moments_are_those_of_the_book(version: str, turn: bool) -> None:

@@ -151,6 +151,7 @@ def test_matrices_of_ansys_with_supports_are_refused() -> None:
         assert np.einsum("ki,ki->k", a, np.cross(b, c)).sum() / 6 == pytest.approx(volume, rel=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("change", "message"),
     [

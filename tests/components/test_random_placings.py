@@ -323,7 +323,7 @@ def made(one: str, other: str, seed: int) -> tuple[Random, tuple[Component, Comp
 
 
 @pytest.mark.slow
-@pytest.mark.campaign(keep=9)
+@pytest.mark.campaign(keep=5)
 @pytest.mark.parametrize("seed", range(10))
 @pytest.mark.parametrize(("one", "other"), CONVEX)
 def test_gaps_are_distances(one: str, other: str, seed: int, campaign: Callable[[int, int], int]) -> None:
@@ -346,7 +346,7 @@ def test_gaps_are_distances(one: str, other: str, seed: int, campaign: Callable[
 
 
 @pytest.mark.slow
-@pytest.mark.campaign(keep=3)
+@pytest.mark.campaign(keep=2)
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize(("one", "other"), CONVEX)
 def test_gaps_change_as_normals_say_and_are_those_of_the_other_way_round(one: str, other: str, seed: int) -> None:

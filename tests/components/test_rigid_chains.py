@@ -132,7 +132,7 @@ def test_chains_keep_to_the_laws(campaign: Callable[[int, int], int]) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.campaign(keep=5)
+@pytest.mark.campaign(keep=2)
 @pytest.mark.parametrize(("seed", "tolerance"), KNOWN)
 def test_chains_that_once_ended_go_on_lawfully(seed: int, tolerance: float) -> None:
     assert met_lawfully(seed, tolerance)

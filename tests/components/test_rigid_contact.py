@@ -44,6 +44,7 @@ def test_published_problems_are_met(id: str) -> None:
     assert problem.difference(problem.tolerance) <= problem.error
 
 
+@pytest.mark.slow
 def test_a_ball_at_rest_stays_there_with_its_weight() -> None:
     """After all its impacts, whatever the tolerance: their sum is the momentum that gravity has given."""
     result = simulate(rigid_ball(), 60.0, tolerance=1e-4)
@@ -54,6 +55,7 @@ def test_a_ball_at_rest_stays_there_with_its_weight() -> None:
     assert result["contact.closed[1]"][result.time < REST - 1e-3].max() == 0
 
 
+@pytest.mark.slow
 def test_steps_of_a_fixed_length_come_to_rest() -> None:
     """Impacts are at the ends of steps, up to a step's way too deep; rest takes that back."""
     model = rigid_ball()
@@ -384,7 +386,7 @@ def test_static_friction_holds_more_than_sliding_friction() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.campaign(keep=7)
+@pytest.mark.campaign(keep=3)
 @pytest.mark.parametrize("hypothesis", ["Newton", "Poisson", "Stronge"])
 @pytest.mark.parametrize(
     ("degrees", "mu", "v"),

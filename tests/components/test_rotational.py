@@ -96,6 +96,7 @@ def test_a_spring_and_a_damper_in_series():
     np.testing.assert_allclose(result["damper.tau"], c * exact.y[2], atol=1e-7)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ratio", [3.0, -2.5, 0.1])
 def test_a_gear_reduces_inertia_by_the_square_of_its_ratio(ratio):
     J1, J2, tau = 0.2, 5.0, 3.0
@@ -159,6 +160,7 @@ class Epicyclic(Assembly):
         self.connect(self.damper.flange_b, self.ground.flange)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("held", "driven", "loaded", "quotient"),
     [

@@ -99,6 +99,7 @@ def test_interval_of_a_parameter_is_refused_at_the_start(interval: float) -> Non
         counted(counting(lambda s: s.sample(0, s.T), T=interval))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("interval", [1e-14, "T"])
 def test_start_of_a_parameter_that_is_too_far_is_refused_at_the_start(interval: float | str) -> None:
     event = (lambda s: s.sample(s.T, interval)) if interval != "T" else (lambda s: s.sample(-1e13 * s.T, s.T))

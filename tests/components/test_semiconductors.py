@@ -79,6 +79,7 @@ def test_a_diode_conducts_as_an_exponential_function_up_to_its_tangent(law):
     assert v[-1] > law.get("Maxexp", 15.0) * law.get("Vt", 0.04)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cls", [electrical.Diode, electrical.HeatingDiode])
 def test_a_diode_conducts_more_when_it_is_warm(cls):
     """By its own T, and by that of what it is mounted on, which takes its heat."""
@@ -115,6 +116,7 @@ def test_an_improved_diode_knows_its_temperature_or_its_voltage():
     np.testing.assert_allclose(i, [improved(each, T=350.0) for each in v], rtol=1e-9, atol=1e-16)
 
 
+@pytest.mark.slow
 def test_a_diode_heats_what_it_is_mounted_on():
     """Self-heating behind a resistor: m c dT/dt = v i(v, T), where (V - v) / R = i(v, T); by 4th-order Runge-Kutta."""
     V, R, C = 5.0, 10.0, 0.05
@@ -164,6 +166,7 @@ def pmos(D, G, S, B, beta=0.0105e-3, Vt=-1.0, K2=0.41, K5=0.839):
     return -nmos(-D, -G, -S, -B, beta, -Vt, K2, K5, dL=-2.1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("warm", [False, True])
 @pytest.mark.parametrize(
     ("cls", "law", "fits"),

@@ -250,6 +250,7 @@ def test_a_beam_by_its_file_keeps_its_energy(tmp_path: pathlib.Path) -> None:
     assert np.abs(found["energy.balanceError"]).max() < 1e-9
 
 
+@pytest.mark.slow
 def test_a_body_that_stiffens_is_drawn_where_its_mass_and_its_end_are(tmp_path: pathlib.Path) -> None:
     """Its centre of mass comes nearer as the beam becomes shorter: by the mean of that over the length."""
     beam, q = Beam(**UNIT, nWidth=2, nHeight=0, nAxial=0, nTorsion=0), np.array((0.1, 0.05))

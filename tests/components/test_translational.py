@@ -83,6 +83,7 @@ def test_two_masses_and_rods_keep_their_momentum():
     np.testing.assert_allclose(r["rod.flange_a.f"], 2.0 * r["b.a"] - r["spring.f"], atol=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::mbfmu.errors.InitialConditionsWarning")
 def test_prescribed_motion():
     """Exact, filtered and integrated signals on a mass."""

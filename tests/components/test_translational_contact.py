@@ -163,6 +163,7 @@ def test_a_pressed_brake_stops_a_mass():
 # -- loads that depend on speed ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("reg", ["Exp", "Sine", "Linear", "Cosine"])
 def test_signs_made_smooth(reg):
     """Above the regularization a mass slows down evenly; below it the law is the library's."""
@@ -228,6 +229,7 @@ def test_a_vehicle_coasts_against_the_air():
     np.testing.assert_allclose(result["car.inertia.w"], result["car.v"] / 0.3, rtol=1e-9)
 
 
+@pytest.mark.slow
 def test_a_vehicle_on_a_slope_rolls_with_resistance_and_wind():
     """Steady acceleration: weight along the slope, and rolling resistance of the weight across it."""
     grade = 0.1

@@ -225,6 +225,7 @@ class Rig(Assembly):
         self.input(self.torque.tau, "tau", start=0.0)
 
 
+@pytest.mark.slow
 def test_a_wheel_sinks_by_what_its_load_asks_for() -> None:
     result = simulate(Rig(vehicle.SlipWheel(radius=0.3, d=3e3), height=0.3), 3.0, tolerance=1e-8)
     assert result["wheel.tyre.f_z"][-1] == pytest.approx(420 * G, rel=1e-4)
@@ -241,6 +242,7 @@ def test_a_wheel_in_the_air_falls_without_force_and_turns_freely() -> None:
         assert np.all(np.isfinite(result["wheel.tyre.kappa"]))
 
 
+@pytest.mark.slow
 def test_a_spinning_wheel_at_standstill_pushes_with_its_friction() -> None:
     wheel = vehicle.SlipWheel(radius=0.3, mu_A=1.0, mu_S=0.6, cr=0.0, d=3e3)
     result = simulate(Rig(wheel, height=0.3 - 420 * G / 2e5, w=200.0), 0.2, tolerance=1e-7)

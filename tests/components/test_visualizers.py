@@ -36,6 +36,7 @@ def test_a_torus_may_be_given_by_the_names_of_older_libraries():
     assert (torus.value("R"), torus.value("r"), torus.value("n_R")) == (0.4, 0.05, 30)
 
 
+@pytest.mark.slow
 def test_signal_arrow_takes_a_signal():
     plain = run(*PENDULUM, **pendulum())
     seen = run(
@@ -50,6 +51,7 @@ def test_signal_arrow_takes_a_signal():
     np.testing.assert_allclose(seen["arrow.r_head[2]"], 2.0)
 
 
+@pytest.mark.slow
 def test_pipe_with_scalar_field_takes_signals():
     plain = run(*PENDULUM, **pendulum())
     seen = run(

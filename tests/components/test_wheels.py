@@ -235,6 +235,7 @@ def test_required_parameters_are_named(missing):
         RollingWheel(**given)
 
 
+@pytest.mark.slow
 def test_gravity_that_lifts_is_warned_about():
     class Ceiling(Wheel):
         def __init__(self) -> None:

@@ -150,6 +150,7 @@ def test_the_fmus_inside_are_those_that_were_given(folder: pathlib.Path) -> None
             assert archive.read(f"resources/{name}.fmu") == (folder / f"{name}.fmu").read_bytes()
 
 
+@pytest.mark.slow
 def test_fmpy_simulates_the_package_as_our_master_does(folder: pathlib.Path) -> None:
     """FMPy's master is one of Jacobi with held inputs; it begins with zeros on all connections."""
     step, stop = 1e-3, 0.5

@@ -49,6 +49,7 @@ class CompoundPendulum(Assembly):
         self.connect(self.hinge.frame_b, self.body.frame_a)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("amplitude", [0.1, 2.0, 3.1])
 def test_pendulum_of_any_amplitude(amplitude: float) -> None:
     """theta = 2 asin(k cd(omega t, k)), k = sin(amplitude / 2): period 4 K(k) / omega."""

@@ -175,7 +175,7 @@ def test_integrators_of_importers_stay_on_the_branch(tolerance: float, built: Ca
 
 
 @pytest.mark.slow
-@pytest.mark.campaign(keep=8)
+@pytest.mark.campaign(keep=4)
 @pytest.mark.parametrize("off", [0.0, 1e-9, -1e-7])
 @pytest.mark.parametrize("distance", [0.0, 1e-9, 1e-5, -1e-3, 1e-2, 0.1])
 def test_derivatives_are_as_smooth_beside_a_flat_position_as_anywhere(

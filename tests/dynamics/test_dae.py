@@ -134,6 +134,7 @@ def either(request: pytest.FixtureRequest, clamp: pathlib.Path, tmp_path: pathli
     return mbfmu.build(Clamp(), tmp_path / "compiled.fmu", fmi=3, equations="compiled", dae=True)
 
 
+@pytest.mark.slow
 @pytest.mark.campaign(keep=1)
 def test_an_importer_of_daes_charges_as_scipy_does(either, tmp_path):
     """What the diodes do between, SciPy finds by bisection."""

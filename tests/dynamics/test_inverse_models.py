@@ -131,6 +131,7 @@ def test_currents_and_angles_are_bound_together():
     np.testing.assert_allclose(found, one + 0.5 * 2.0 * two + 0.05 * 2.0 * three, atol=1e-10)
 
 
+@pytest.mark.slow
 def test_inverse_dynamics_of_a_mechanism():
     def plant(model, u):
         model.world, model.hinge = World(), Revolute(useAxisFlange=True, phi=Start(0.0))

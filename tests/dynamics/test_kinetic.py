@@ -72,6 +72,7 @@ def told(assembly: Assembly) -> list[str]:
 
 
 @pytest.mark.slow
+@pytest.mark.campaign(keep=3)
 @pytest.mark.parametrize("loop", [False, True])
 @pytest.mark.parametrize("modes", [{}, {"exact": False}, {"virtualPower": True}])
 def test_a_rotor_that_its_carrier_lacks_is_named(modes: dict[str, bool], loop: bool) -> None:
@@ -86,6 +87,7 @@ def test_a_rotor_that_its_carrier_lacks_is_named(modes: dict[str, bool], loop: b
     assert not told(Carrier(*rotors(0.9), loop=loop))
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*motions grow that ought to decay")
 def test_it_grows_as_said_and_with_more_inertia_it_does_not() -> None:
     """(I - J) phi'' = -c phi - d phi' of a carrier whose rotor nothing drives."""

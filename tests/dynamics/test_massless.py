@@ -45,6 +45,7 @@ SINGULAR = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", SINGULAR)
 def test_what_moves_no_mass_is_named(what: str) -> None:
     assembly, words = SINGULAR[what]

@@ -82,7 +82,7 @@ def test_fmus_are_valid(fmus, name, fmi):
 
 
 @pytest.mark.slow
-@pytest.mark.campaign(keep=6)
+@pytest.mark.campaign(keep=3)
 @pytest.mark.parametrize("kind", ["CoSimulation", "ModelExchange"])
 @pytest.mark.parametrize("fmi", [2, 3])
 @pytest.mark.parametrize("name", MODELS)
@@ -112,6 +112,7 @@ def test_compiled_and_interpreted_equations_give_the_same_bits(fmus, name):
 
 
 @pytest.mark.slow
+@pytest.mark.campaign(keep=6)
 @pytest.mark.parametrize("fmi", [2, 3])
 @pytest.mark.parametrize("name", MODELS)
 def test_derivatives_in_a_direction_are_differences(instance, name, fmi):
@@ -245,7 +246,7 @@ def test_where_no_solution_is_left_messages_name_what_is_sought_and_where_it_was
 
 
 @pytest.mark.slow
-@pytest.mark.campaign(keep=3)
+@pytest.mark.campaign(keep=1)
 @pytest.mark.parametrize("kind", random_loops.KINDS)
 def test_random_models_agree_with_their_flat_equations(kind):
     """Six of each kind; `python tests/dynamics/random_loops.py` makes a thousand."""
@@ -259,6 +260,7 @@ HARSH = (1026, 1356, 1560, 1668, 1932)
 
 
 @pytest.mark.slow
+@pytest.mark.campaign(keep=2)
 @pytest.mark.parametrize("seed", HARSH)
 def test_steep_diodes_leave_other_currents_exact(seed):
     assert random_loops.worst_difference("circuit", seed) < 1e-10

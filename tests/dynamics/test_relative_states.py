@@ -140,6 +140,7 @@ def test_balances_know_their_neighbours_only() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.campaign(keep=1)
 @pytest.mark.parametrize("choice", ["default", "avoid", "never"])
 def test_relative_and_absolute_states_move_alike(choice: str) -> None:
     assert states_of(Train(stateSelect=choice)) == {"J1.phi", "J2.phi", "J3.phi"}
@@ -186,6 +187,7 @@ class Pulled(Assembly):
         self.connect(self.drive.flange, self.spring.flange_a)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*jumps from")
 def test_a_mass_does_not_jump_with_what_pulls_it() -> None:
     filtered, exact = Pulled(exact=False), Pulled(exact=True)

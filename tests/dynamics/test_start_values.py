@@ -266,6 +266,7 @@ def test_a_loop_is_assembled_near_its_guess(guess: float, turn: float) -> None:
     assert start_of(assembly, "slide.s", "slide.v") == pytest.approx((s, v), abs=1e-9)
 
 
+@pytest.mark.slow
 def test_the_other_end_of_a_loop_can_be_fixed() -> None:
     assembly = Loop({"phi": Start(1.0)}, {"s": fixed(0.3), "v": fixed()})
     cosine = (0.1**2 + 0.3**2 - 0.3**2) / (2 * 0.1 * 0.3)
@@ -329,6 +330,7 @@ def test_a_limiter_at_its_limit_is_what_is_in_the_way(offset: float, m: float) -
     assert "mass.a" not in str(caught.value)
 
 
+@pytest.mark.slow
 def test_only_start_values_that_one_could_let_go_are_blamed() -> None:
     """The position of a slide on a spring that carries no such load: with it or its acceleration as a guess all is met,
     with its speed not; and where two would have to go, that is said."""
@@ -353,6 +355,7 @@ def test_only_start_values_that_one_could_let_go_are_blamed() -> None:
         mbfmu.simulate(Four(), 0.1)
 
 
+@pytest.mark.slow
 def test_zeros_are_told_as_zeros() -> None:
     """An angular velocity along one axis, in a frame that is turned by a right angle: cos(pi/2) is not quite 0."""
 
@@ -378,6 +381,7 @@ def test_zeros_are_told_as_zeros() -> None:
     assert "e-1" not in str(caught.value)
 
 
+@pytest.mark.slow
 def test_a_start_of_the_wrong_size() -> None:
     with pytest.raises(ModelError, match=r"body\.r_0: the start value has 2 elements, expected 3"):
         mbfmu.System.of(Slider({}, {"r_0": Start([1.0, 2.0])}))

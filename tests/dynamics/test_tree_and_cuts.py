@@ -350,6 +350,7 @@ def test_a_node_held_at_two_places_is_refused() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.campaign(keep=2)
 @pytest.mark.parametrize("wanted", range(4))
 def test_a_joint_with_state_select_always_stays_in_the_tree(wanted) -> None:
     """In a square of four hinges any one could be cut; its angle then is no state."""

@@ -551,6 +551,7 @@ def test_a_derivative_of_a_jump_is_warned_of(line: str, folder: pathlib.Path) ->
     assert any(all(word in str(warning.message) for word in JUMPS[line]) for warning in told)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("source", SMOOTH)
 def test_kinks_may_be_differentiated(source: str) -> None:
     class M(Assembly):

@@ -208,7 +208,7 @@ def symbol_like(S: Any, argument: Any, symbols: list[Any], values: list[Any]) ->
 
 
 @pytest.mark.slow
-@pytest.mark.campaign(keep=24)
+@pytest.mark.campaign(keep=12)
 @all_cases
 @pytest.mark.parametrize("S", [ca.SX, ca.MX])
 @given(data=st.data())
@@ -232,7 +232,7 @@ def test_symbols_give_what_numbers_give(function, S, data):
 
 
 @pytest.mark.slow
-@pytest.mark.campaign(keep=12)
+@pytest.mark.campaign(keep=8)
 @all_cases
 @given(data=st.data())
 @few_examples

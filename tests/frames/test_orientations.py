@@ -92,6 +92,7 @@ def test_relative_rotation_is_the_step_from_one_to_the_other(R1, R2):
     assert_same(frames.absolute_rotation(R1, frames.relative_rotation(R1, R2)), R2)
 
 
+@pytest.mark.slow
 @given(orientations, orientations, orientations)
 def test_composition_is_associative(R1, R2, R3):
     left = frames.absolute_rotation(frames.absolute_rotation(R1, R2), R3)
@@ -99,6 +100,7 @@ def test_composition_is_associative(R1, R2, R3):
     assert_same(left, right)
 
 
+@pytest.mark.slow
 @given(motions, motions, times)
 def test_angular_velocities_of_composed_motions(first, second, t):
     R1, R2 = moving(first, t), moving(second, t)
@@ -110,6 +112,7 @@ def test_angular_velocities_of_composed_motions(first, second, t):
     assert_allclose(inverse.w, angular_velocity(lambda t: first(t).T, t), **NUMERICAL)
 
 
+@pytest.mark.slow
 @given(motions, times, vectors)
 def test_angular_velocity_moves_a_fixed_point_of_frame_2(T, t, v2):
     R = frames.from_T2(T(t), derivative(T, t))
@@ -126,6 +129,7 @@ def test_equality_constraint_gives_the_angles_of_a_small_rotation(rotation, e, a
     assert_allclose(frames.equality_constraint(R1, R2), e * angle, rtol=0, atol=angle**2 + 1e-14)
 
 
+@pytest.mark.slow
 @given(orientations, orientations)
 def test_equality_constraint_vanishes_for_equal_orientations_only(R1, R2):
     assert_allclose(frames.equality_constraint(R1, R1), np.zeros(3), **EXACT)

@@ -90,6 +90,7 @@ def test_axes_rotations_turn_with_their_angular_velocity(sequence, three, rates,
 
 
 @pytest.mark.slow
+@pytest.mark.campaign(keep=4)
 @pytest.mark.parametrize("sequence", SEQUENCES)
 @given(rotation=rotations(), guess=angles)
 def test_axes_rotations_angles_reproduce_any_rotation(sequence, rotation, guess):
@@ -99,6 +100,7 @@ def test_axes_rotations_angles_reproduce_any_rotation(sequence, rotation, guess)
 
 
 @pytest.mark.slow
+@pytest.mark.campaign(keep=4)
 @pytest.mark.parametrize("sequence", SEQUENCES)
 @given(three=three_angles)
 def test_axes_rotations_angles_recover_the_angles_near_the_guess(sequence, three):
@@ -112,6 +114,7 @@ def test_axes_rotations_angles_recover_the_angles_near_the_guess(sequence, three
 
 
 @pytest.mark.slow
+@pytest.mark.campaign(keep=4)
 @pytest.mark.parametrize("sequence", SEQUENCES)
 @given(rotation=rotations(), guess=angles)
 def test_the_first_angle_is_the_solution_nearer_to_the_guess(sequence, rotation, guess):
@@ -194,6 +197,7 @@ def test_a_zero_n_x_becomes_the_x_axis():
     assert_allclose(frames.from_nxz([1e-11, 0, 0], [0, 2, 0]).T, [[1, 0, 0], [0, 0, -1], [0, 1, 0]])
 
 
+@pytest.mark.slow
 @given(orientations)
 def test_conversions_come_back(R):
     assert_allclose(frames.from_T(frames.to_T(R), R.w).T, R.T, **EXACT)

@@ -154,6 +154,7 @@ def test_limits_hold_against_weight_and_are_left_out_on_request(tmp_path: pathli
     assert any("limits of joint j in line 2" in note for note in mbfmu.load(path, without="limits").notes)
 
 
+@pytest.mark.slow
 def test_dry_friction_holds_and_slides(tmp_path: pathlib.Path) -> None:
     path = written(tmp_path, "<worldbody>" + HINGE.format(more="frictionloss='100'") + "</worldbody>")
     assert mbfmu.simulate(mbfmu.load(path), 0.5)["j.phi"][-1] == pytest.approx(0.0, abs=1e-7)

@@ -187,6 +187,7 @@ def random_numbers(random: np.random.Generator, friction: int) -> str:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(8))
 def test_parameters_are_those_that_mujoco_combines(seed: int, tmp_path: pathlib.Path) -> None:
     random = np.random.default_rng(seed)

@@ -48,6 +48,7 @@ def test_an_fmu_has_bounds_and_unit(fmi: int, tmp_path: pathlib.Path) -> None:
     assert (float(found.start), float(found.min), float(found.max), unit) == (0.5, -2.0, 2.0, "kN.m")
 
 
+@pytest.mark.slow
 def test_values_are_converted_to_the_signal(tmp_path: pathlib.Path) -> None:
     kilo, plain = mbfmu.simulate(Arm(**KILO)), mbfmu.simulate(Arm(start=500.0))
     np.testing.assert_allclose(kilo["motor.tau"], 500.0)

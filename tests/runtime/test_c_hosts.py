@@ -74,7 +74,7 @@ def test_valgrind_finds_no_use_of_values_that_were_never_set(made):
 
 
 @pytest.mark.slow
-@pytest.mark.campaign(keep=2)
+@pytest.mark.campaign(keep=1)
 @pytest.mark.parametrize(
     ("made", "model"),
     [*itertools.product(FMUS, (everything, iterated)), ("interpreted", stiff_drive)],
@@ -90,7 +90,7 @@ def test_random_calls_with_random_values_have_no_undefined_behaviour(made, model
 
 
 @pytest.mark.slow
-@pytest.mark.campaign(keep=1)
+@pytest.mark.campaign
 @pytest.mark.parametrize("kind", FMUS)
 def test_random_calls_of_a_mechanism_have_no_undefined_behaviour(tmp_path, kind, gallery_system, campaign):
     system = gallery_system("planar_four_bar")

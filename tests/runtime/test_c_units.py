@@ -98,7 +98,7 @@ def run_of(library):
 
 
 @pytest.mark.slow
-@pytest.mark.campaign(keep=1)
+@pytest.mark.campaign
 @pytest.mark.parametrize("model", [everything, iterated])
 @pytest.mark.parametrize("kind", FMUS)
 def test_many_units_make_the_library_that_one_makes(kind, model, tmp_path):

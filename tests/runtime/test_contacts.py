@@ -11,7 +11,7 @@ import mbfmu
 
 
 @pytest.mark.slow
-@pytest.mark.campaign(keep=4)
+@pytest.mark.campaign(keep=2)
 @pytest.mark.parametrize("tolerance", contacts.TOLERANCES)
 @pytest.mark.parametrize("case", contacts.CASES)
 def test_random_contacts_run_to_their_end(case, tolerance):

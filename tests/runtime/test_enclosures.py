@@ -59,7 +59,7 @@ def bounds(found: Enclosed, t: float, until: float, *at: Any) -> tuple[float, ..
 
 
 @pytest.mark.slow
-@pytest.mark.campaign(keep=8)
+@pytest.mark.campaign(keep=5)
 @pytest.mark.parametrize("law", LAWS)
 def test_bounds_hold(law: str) -> None:
     """Along random motions no value is outside its bounds, and no chord steeper than those of the slope."""

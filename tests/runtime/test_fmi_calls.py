@@ -98,6 +98,7 @@ ALLOWED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("state", ALLOWED)
 def test_calls_are_refused_in_the_wrong_state_and_change_nothing(fmu_library, state):
     for call in refusals(fmu_library(oscillator).slave()):

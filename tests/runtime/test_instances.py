@@ -72,7 +72,7 @@ MODELS = [oscillator, point_pendulum, bouncing_mass, free_body, everything, stif
 
 
 @pytest.mark.slow
-@pytest.mark.campaign(keep=10)
+@pytest.mark.campaign(keep=6)
 @pytest.mark.parametrize("model", MODELS)
 def test_a_restored_run_repeats_itself_exactly(library, model):
     """In the same instance and in another one, which had another tolerance."""

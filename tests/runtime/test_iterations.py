@@ -317,6 +317,7 @@ def diodes(seed):
     return states(d, 0 * d.s[0], ca.vertcat(*balances[1:-1]), ca.SX(0))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(12))
 def test_networks_of_diodes_are_solved_from_zero(library_in, seed):
     """Currents differ by thirty powers of ten on the way."""
@@ -404,6 +405,7 @@ def test_a_saved_state_goes_on_as_the_run_that_it_was_taken_from(library, model)
 
 
 @pytest.mark.slow
+@pytest.mark.campaign(keep=6)
 @pytest.mark.parametrize("model", [cubic, rectifier, two_blocks, switched, knowing, pendulum])
 def test_who_looks_changes_no_bit(library, model):
     made = library(model)
@@ -442,6 +444,7 @@ def test_compiled_and_interpreted_equations_give_the_same_bits(library_in, model
 
 
 @pytest.mark.slow
+@pytest.mark.campaign(keep=6)
 @pytest.mark.parametrize("model", [cubic, rectifier, two_blocks, switched, knowing, pendulum])
 def test_derivatives_in_a_direction_are_differences(fmu_library, model):
     """By each state and input, of all states' derivatives, accelerations and iteration variables, in model exchange."""

@@ -105,6 +105,7 @@ def spread(low: float, high: float, runs: int = RUNS) -> np.ndarray:
 
 
 @pytest.mark.slow
+@pytest.mark.campaign(keep=3)
 @pytest.mark.parametrize(
     ("name", "setting", "low", "high", "stop_time", "tolerance"),
     [

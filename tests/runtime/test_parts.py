@@ -183,6 +183,7 @@ def test_accelerations_and_iteration_variables_are_in_the_parts_that_know_them(l
     assert slave.get("s0", "w0", "w1") == pytest.approx([2.0, 0.0, 0.0], abs=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(10))
 def test_random_parts_are_solved_as_they_are_together(seed):
     """Linear rows with a slight bend, some dependent, some of what is fixed only, some zero."""

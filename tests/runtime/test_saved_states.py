@@ -132,6 +132,7 @@ def test_states_of_one_instance_serve_another(units):
 
 
 @pytest.mark.slow
+@pytest.mark.campaign(keep=2)
 def test_threads_save_and_free_at_once(units):
     instances = [units() for _ in range(4)]
 

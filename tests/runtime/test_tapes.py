@@ -253,7 +253,7 @@ OPTIMIZED = ((everything, "explicit"), (iterated, "implicit"))
 
 
 @pytest.mark.slow
-@pytest.mark.campaign(keep=4)
+@pytest.mark.campaign(keep=3)
 @pytest.mark.parametrize(
     ("model", "solver"),
     [

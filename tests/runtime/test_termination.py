@@ -97,6 +97,7 @@ def test_assertions_still_fail():
 
 
 @pytest.mark.slow
+@pytest.mark.campaign(keep=3)
 @pytest.mark.parametrize(
     ("options", "kind"),
     [

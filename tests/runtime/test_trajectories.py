@@ -150,6 +150,7 @@ def test_contacts_are_located(library, step):
 
 
 @pytest.mark.slow
+@pytest.mark.campaign(keep=3)
 @pytest.mark.parametrize("solver", ["explicit", "implicit"])
 def test_a_bounce_matches_its_phases(library, solver):
     slave = library(bouncing_mass, solver=solver).slave(tolerance=1e-10).start()

@@ -343,6 +343,7 @@ def test_files_are_found_by_the_addresses_of_the_library(tmp_path: pathlib.Path)
     assert find_file("package://robot/rod.stl", folders) is None
 
 
+@pytest.mark.slow
 def test_meshes_of_a_robot_are_drawn(tmp_path: pathlib.Path) -> None:
     wedge(tmp_path / "wedge.stl")
     (tmp_path / "robot.urdf").write_text(

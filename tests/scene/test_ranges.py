@@ -33,6 +33,7 @@ def test_range(given: dict[str, Any], expected: tuple[float, float]) -> None:
     assert range_of(**given) == pytest.approx(expected)
 
 
+@pytest.mark.slow
 def test_a_force_moves_what_it_acts_on(tmp_path: Any) -> None:
     """A torque about a level jib, 2 t at 10 m: it takes m g l = 196 kN.m to hold it, the range is twice that."""
     from mbfmu.components import World, rotational

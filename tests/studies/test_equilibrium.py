@@ -147,6 +147,7 @@ def test_a_car_at_constant_speed():
     assert curve.stability == "undetermined"
 
 
+@pytest.mark.slow
 def test_what_is_indifferent_is_named():
     rest = mbfmu.equilibrium(CartPole(), start_values={"hinge.phi": 0.6})
     assert rest.indifferent == (("slide.s",),)
