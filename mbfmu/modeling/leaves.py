@@ -259,14 +259,19 @@ class _WithOrder(Leaf):
 
 
 @dataclasses.dataclass(frozen=True)
-class FlangePosition(_WithOrder):
-    """Position of a flange, its speed, its acceleration."""
-
-    connector: str
+class _Position(_WithOrder):
+    """A position, its speed, its acceleration."""
 
     @property
     def follows_from_states(self) -> bool:
         return self.order < 2
+
+
+@dataclasses.dataclass(frozen=True)
+class FlangePosition(_Position):
+    """Position of a flange, its speed, its acceleration."""
+
+    connector: str
 
     def __str__(self) -> str:
         return self.connector + "'" * self.order
@@ -402,14 +407,10 @@ class PartVariable(_WithOrder):
 
 
 @dataclasses.dataclass(frozen=True)
-class Coordinate(_WithOrder):
+class Coordinate(_Position):
     """A coordinate of a joint, its speed, its acceleration."""
 
     name: str
-
-    @property
-    def follows_from_states(self) -> bool:
-        return self.order < 2
 
     def __str__(self) -> str:
         return self.name + "'" * self.order

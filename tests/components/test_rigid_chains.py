@@ -16,6 +16,7 @@ from mbfmu.components.contact import Plane, RigidContact, Sphere
 from mbfmu.components.joints import Revolute
 from mbfmu.components.parts import Body, FixedTranslation
 from mbfmu.dynamics import System
+from mbfmu.errors import SimulationError
 from mbfmu.modeling import Assembly, Start
 from mbfmu.runtime import contract
 from mbfmu.runtime.run import Run
@@ -91,6 +92,9 @@ KNOWN = (
     *((72, 1e-4), (72, 1e-6), (72, 1e-8), (46, 1e-6), (178, 1e-4), (121, 1e-4)),
 )
 
+#: Chains with a point that friction wedges while it slides (Painleve): no forces are right, and the run ends.
+WEDGED = {39}
+
 #: By how much energy may grow from one row to the next as steps of these tolerances are not exact [J]; others: 1e-5.
 GROWTH = {
     (58, 1e-4): 1e-3,
@@ -123,6 +127,10 @@ def test_chains_keep_to_the_laws(campaign: Callable[[int, int], int]) -> None:
     """Energy never grows, bodies do not overlap, no force pulls, and friction stays in its cone."""
     met = 0
     for seed in range(campaign(4, 200)):
+        if seed in WEDGED:
+            with pytest.raises(SimulationError, match="slides where friction wedges it"):
+                met_lawfully(seed, 1e-8)
+            continue
         try:
             met += met_lawfully(seed, 1e-8)
         except AssertionError as error:

@@ -938,8 +938,8 @@ class Scope(Events):
         guard = None if guard is None else self._notes.column(guard, "a guard")
         if guard is not None and guard.numel() != 1:
             raise ModelError(f"{self._notes.where}: a guard has {guard.numel()} elements; it is one number, 0 or 1")
-        known = self._notes.leaves_in(given if guard is None else ca.vertcat(ca.vec(given), guard))
-        if self._facts.alike < CALLED or not all(leaf.follows_from_states for leaf, *_ in known):
+        both = given if guard is None else ca.vertcat(ca.vec(given), guard)
+        if self._facts.alike < CALLED or not all(leaf.follows_from_states for leaf, *_ in self._notes.leaves_in(both)):
             return given if guard is None else ca.if_else(guard, ca.densify(given), 0)
         return ca.reshape(sharing.shared(ca.vec(given), ca.vertcat(ca.SX(0, 1), *apart), guard), given.shape)
 
