@@ -10,6 +10,7 @@ import mbfmu
 from mbfmu import Assembly, Start
 from mbfmu.components import World
 from mbfmu.components.contact import ContactGroup, Sphere
+from mbfmu.components.interfaces import Flange_a
 from mbfmu.components.joints import Revolute
 from mbfmu.components.parts import Body, BodyShape, PointMass
 from mbfmu.components.rotational import AccSensor, ConstantTorque, Inertia, Torque
@@ -191,6 +192,37 @@ class Fed(Assembly):
                 self.connect(rotor.flange_b, other.flange)
             self.connect(sensor.a, amplifier.u)
             self.connect(amplifier.y, torque.tau)
+
+
+class AddedInertia(Component):
+    """An inertia that depends on its angle, by the torque that its acceleration needs."""
+
+    flange_a = Flange_a()
+    J = Parameter(t.Inertia, 0.5, "Moment of inertia")
+
+    def equations(self):
+        phi = self.flange_a.phi
+        self.flange_a.tau = self.shared(self.J * (2 + ca.cos(phi)) * self.der(self.der(phi)))
+
+
+class Laden(Assembly):
+    """Inertias with more of it, and a torque of 3 N.m on each."""
+
+    def __init__(self):
+        for i in range(2):
+            rotor = self.add(f"rotor{i}", Inertia(J=1.0, phi=Start(0, fixed=True), w=Start(0, fixed=True)))
+            added, steady = self.add(f"added{i}", AddedInertia()), self.add(f"f{i}", ConstantTorque(tau_constant=3.0))
+            self.connect(rotor.flange_b, added.flange_a)
+            self.connect(rotor.flange_b, steady.flange)
+
+
+def test_what_knows_accelerations_of_flanges_is_written_out(monkeypatch):
+    angles = []
+    for least in (1, 100):
+        monkeypatch.setattr(equation_context, "CALLED", least)
+        angles.append(mbfmu.simulate(Laden(), 1.0, tolerance=1e-9)["rotor1.phi"])
+    np.testing.assert_array_equal(*angles)
+    assert 0.5 * 3 / (1 + 3 * 0.5) < angles[0][-1] < 0.5 * 3 / (1 + 0.5)
 
 
 def test_what_knows_signals_is_written_out(called):
