@@ -46,6 +46,15 @@ def test_every_folder_with_python_files_is_a_listed_package(root: pathlib.Path) 
             assert (path.parent / "__init__.py").is_file(), f"{path.parent} holds modules but no __init__.py"
 
 
+def test_the_repository_has_texts_and_pictures_alone(root: pathlib.Path) -> None:
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=root, capture_output=True, text=True, check=False)
+    if listed.returncode != 0:
+        pytest.skip("this is no checkout of git")
+    files = [root / name for name in listed.stdout.split("\0")[:-1]]
+    others = [file for file in files if file.is_file() and file.suffix not in (".jpg", ".png", ".webp")]
+    assert not [file for file in others if b"\0" in file.read_bytes()]  # what is made goes to build/
+
+
 @pytest.fixture(scope="module")
 def checkout(root: pathlib.Path, tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
     """A copy of what a wheel is built from, with a library of an earlier build for another platform."""

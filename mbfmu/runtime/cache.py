@@ -30,10 +30,10 @@ def limit() -> int:
 
 
 def folder() -> pathlib.Path | None:
-    """Return the folder of the cache: that of MBFMU_CACHE, else the user's; None where MBFMU_CACHE is empty."""
+    """Return the folder of the cache: that of MBFMU_CACHE, else the user's; None where MBFMU_CACHE is empty or 0."""
     named = os.environ.get("MBFMU_CACHE")
     if named is not None:
-        return pathlib.Path(named) if named else None
+        return pathlib.Path(named) if named not in ("", "0") else None
     if sys.platform == "win32":
         base = os.environ.get("LOCALAPPDATA") or "~/AppData/Local"
     elif sys.platform == "darwin":

@@ -134,7 +134,8 @@ def test_without_a_folder_everything_is_made(tmp_path: pathlib.Path, monkeypatch
         monkeypatch.setenv("MBFMU_CACHE", value)
         assert cached([b"a"], make) == b"library"
     assert make.count == 2
-    monkeypatch.setenv("MBFMU_CACHE", "")
-    assert cache.folder() is None
+    for value in ("", "0"):
+        monkeypatch.setenv("MBFMU_CACHE", value)
+        assert cache.folder() is None
     monkeypatch.delenv("MBFMU_CACHE")
     assert cache.folder().name == "mbfmu"
