@@ -1,18 +1,19 @@
 """Breaks a random sample of lines, one at a time, and tells which of them no test notices: `make mutants`.
 
-Python is changed by the operators of Cosmic Ray, C by the same ones, written down here. All happens in a clone of the
-last commit, `build/mutants`, where the suite runs once to record which tests come by which line. A line of Python is
-shown to these, the cheapest first, and what runs at import to those of its own folder, too; a line of C, or one that no
-test comes by, to the tests of its own folder, then to all others. The first test that fails ends the run. Results are
-added to `build/mutants.jsonl`, so that a run goes on where one with the same seed was stopped:
+Python is changed by the operators of Cosmic Ray, C by the same ones, written down here. All happens in clones of the
+last commit below `build/mutants`, one for each processor. In the first, the suite runs once to record which tests come
+by which line of Python and which function of C. A broken line is shown to these, the cheapest first, until one fails;
+what runs at import is shown to the quick ones of its own folder, too, and what no test comes by to all of them. Results
+are added to `build/mutants.jsonl`, so that a run goes on where one with the same seed was stopped:
 
-    python tests/mutants.py [NUMBER] [--seed SEED] [--only PATH] [--quick]
+    python tests/mutants.py [NUMBER] [--seed SEED] [--only PATH] [--quick | --all-cases]
 """
 
 from __future__ import annotations
 
 import argparse
 import ast
+import concurrent.futures
 import contextlib
 import dataclasses
 import difflib
@@ -21,6 +22,7 @@ import itertools
 import json
 import os
 import pathlib
+import queue
 import random
 import re
 import signal
@@ -28,16 +30,22 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
+import functions_reached
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-CLONE = ROOT / "build" / "mutants"
+CLONES = [ROOT / "build" / "mutants" / str(number) for number in range(len(os.sched_getaffinity(0)))]
+CLONE = CLONES[0]
 RESULTS = ROOT / "build" / "mutants.jsonl"
+
+#: What tests come by: lines of Python, functions of C; and what they take.
 COVERED = CLONE / "build" / "mutants.coverage"
+REACHED = CLONE / "build" / "mutants.reached"
 TIMES = CLONE / "build" / "mutants.csv"
 
-#: What is broken, and the tests that are asked first.
+#: What is broken, and its own tests.
 FOLDERS = {
     "components": ("tests/components",),
     "mbfmu/cli": ("tests/test_cli.py", "tests/faults"),
@@ -56,14 +64,14 @@ FOLDERS = {
     "templates/runtime": ("tests/runtime",),
 }
 
-#: Covering tests that run together: many a mutant is noticed by the first.
-AT_ONCE = 150
+#: Covering tests run together until they take so long, in seconds: many a mutant is noticed by the first.
+STAGES = (2.0, 10.0, 40.0, float("inf"))
 
 #: Times that are given to changed files, s: none that a file has, nor those of a run before.
 _TIMES = itertools.count(int(time.time()) + 10**7)
 
-#: Seconds until tests that do not end are stopped, which is noticed.
-PATIENCE = 3600
+#: Tests that do not end are stopped, which is noticed: seconds that they have at least, and times what they take.
+PATIENCE = (120.0, 20.0)
 
 #: In C: what stands in for what.
 OPERATORS = (
@@ -86,7 +94,7 @@ class Mutant:
 
     @property
     def tests(self) -> list[str]:
-        """Those that are asked first."""
+        """Those of its folder."""
         name = max((name for name in FOLDERS if self.path.startswith(f"{name}/")), key=len)
         return [path for path in FOLDERS[name] if (CLONE / path).exists()]
 
@@ -206,26 +214,24 @@ def written(path: pathlib.Path, text: str) -> Iterator[None]:
         os.utime(path, (before, before))
 
 
-def record(quick: bool) -> None:
-    """Have the suite, or what is not slow of it, tell which lines each test comes by, and what it takes."""
-    if COVERED.exists():
+def record(options: list[str]) -> None:
+    """Have tests tell what each of them comes by, and what it takes."""
+    if TIMES.exists():
         return
     COVERED.parent.mkdir(exist_ok=True)
     settings = COVERED.with_suffix(".ini")
     settings.write_text(f"[run]\ndata_file = {COVERED}\nsource =\n    mbfmu\n    components\n", encoding="utf-8")
-    told = pytest(
-        ["--cov", "--cov-context=test", f"--cov-config={settings}", "--cov-report=", f"--cpu={TIMES}", *marked(quick)]
-    )
-    print(f"recorded; {told or 'all pass'}", flush=True)
-
-
-def marked(quick: bool) -> list[str]:
-    """What pytest is told: quick tests only, or those too that the suite leaves to campaigns."""
-    return ["-m", "not slow"] if quick else ["--all-cases"]
+    told = ["--cov", "--cov-context=test", f"--cov-config={settings}", "--cov-report="]
+    told += ["-n", "auto", "--dist", "worksteal", f"--cpu={TIMES}", "-p", "functions_reached", *options]
+    runtime = CLONE / "templates" / "runtime"
+    with functions_reached.told(runtime):
+        further = {"PYTHONPATH": str(ROOT / "tests"), functions_reached.FILE: str(REACHED)}
+        failed = pytest(CLONE, told, PATIENCE[0] * 60, further)
+    print(f"recorded; {failed or 'all pass'}", flush=True)
 
 
 class Coverage:
-    """Which tests come by a line of Python, the cheapest first."""
+    """Which tests come by a line, the cheapest first."""
 
     def __init__(self) -> None:
         from coverage import CoverageData
@@ -234,18 +240,42 @@ class Coverage:
         self.data.read()
         rows = [row.split(",", 2) for row in TIMES.read_text(encoding="utf-8").splitlines()]
         self.seconds = {test: float(taken) for taken, when, test in rows if when == "call"}
+        self.reached = functions_reached.read(REACHED)
 
     def tests(self, path: str, line: int) -> tuple[list[str], bool]:
-        """Return the tests that run a line's statement, and whether importing does.
+        """Return the tests that run a line's statement, or its function of C, and whether importing does.
 
-        What is made at import is read by tests that come by its file at all, or not even by that.
+        What is made at import, or stands between functions, is read by tests that come by its file at all, or not even
+        by that.
         """
+        text = (CLONE / path).read_text(encoding="utf-8")
+        if path.endswith(".c"):
+            of_file = self.reached.get(pathlib.Path(path).name, {})
+            function = functions_reached.function_at(text, line)
+            found = of_file.get(function, set()) if function is not None else set().union(*of_file.values())
+            return self.cheapest_first(found), False
         by_line = self.data.contexts_by_lineno(str(CLONE / path))
-        first, last = statement((CLONE / path).read_text(encoding="utf-8"), line)
+        first, last = statement(text, line)
         imported = any("" in by_line.get(one, ()) for one in range(first, last + 1))
         found = set() if imported else _tests(by_line, range(first, last + 1))
-        found = found or _tests(by_line, by_line)
-        return sorted(found, key=lambda test: self.seconds.get(test, 0.0)), imported
+        return self.cheapest_first(found or _tests(by_line, by_line)), imported
+
+    def cheapest_first(self, tests: Iterable[str]) -> list[str]:
+        """Return tests in the order of what they take."""
+        return sorted(tests, key=lambda test: (self.seconds.get(test, 0.0), test))
+
+    def stages(self, tests: list[str]) -> Iterator[list[str]]:
+        """Return tests in groups, each of which takes longer than the one before."""
+        limits, group, taken = iter(STAGES), [], 0.0
+        limit = next(limits)
+        for test in tests:
+            group.append(test)
+            taken += self.seconds.get(test, 0.0)
+            if taken > limit:
+                yield group
+                limit, group, taken = next(limits), [], 0.0
+        if group:
+            yield group
 
 
 def _tests(by_line: dict[int, list[str]], lines: Iterable[int]) -> set[str]:
@@ -262,40 +292,40 @@ def statement(text: str, line: int) -> tuple[int, int]:
     return found
 
 
-def noticed_by(mutant: Mutant, coverage: Coverage, quick: bool) -> str | None:
-    """Return the first test that fails, or what else went wrong; None where all pass."""
-    covering, imported = coverage.tests(mutant.path, mutant.line) if mutant.path.endswith(".py") else ([], False)
-    if covering:
-        stages = [covering[i : i + AT_ONCE] for i in range(0, len(covering), AT_ONCE)]
-        stages += [[*mutant.tests, "-m", "not slow"]] if imported else []
-    else:
-        rest = [f"--ignore={path}" for path in mutant.tests]
-        stages = [[*mutant.tests, "-m", "not slow"], [*rest, "-m", "not slow"]]
-        stages += [] if quick else [[*asked, "-m", "slow", "--all-cases"] for asked in (mutant.tests, rest)]
-    for stage in stages:
-        told = pytest(["-x", "-q", *stage])
+def noticed_by(mutant: Mutant, where: pathlib.Path, coverage: Coverage, options: list[str]) -> str | None:
+    """Return the first test that fails in a clone, or what else went wrong; None where all pass."""
+    covering, imported = coverage.tests(mutant.path, mutant.line)
+    for stage in coverage.stages(covering):
+        least, times = PATIENCE
+        patience = least + times * sum(coverage.seconds.get(test, 0.0) for test in stage)
+        told = pytest(where, ["-x", "-q", *stage], patience)
         if told is not None:
             return told
+    if imported or not covering:
+        return pytest(where, ["-x", "-q", *mutant.tests, *(["-m", "not slow"] if imported else options)], 3600)
     return None
 
 
-def pytest(arguments: list[str]) -> str | None:
-    """Run tests of the clone; returns the first that fails, or what else went wrong."""
-    program = CLONE / ".venv" / "bin" / "pytest"
+def pytest(
+    where: pathlib.Path, arguments: list[str], patience: float, further: Mapping[str, str] | None = None
+) -> str | None:
+    """Run tests of a clone, with further variables; returns the first that fails, or what else went wrong."""
+    program = where / ".venv" / "bin" / "pytest"
     named = os.environ.get("MBFMU_REFERENCE", str(ROOT.parent / "shared" / "reference"))
-    environment = os.environ | {"MBFMU_REFERENCE": named}
+    environment = os.environ | {"MBFMU_REFERENCE": named} | (further or {})
     environment.pop("PYTHONDONTWRITEBYTECODE", None)  # a suite starts many processes
     run = subprocess.Popen(
-        [str(program), "-n", "auto", "--maxprocesses", "4", "-p", "no:cacheprovider", *arguments],
-        cwd=CLONE,
+        [str(program), "-p", "no:cacheprovider", *arguments],
+        cwd=where,
         env=environment,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
+        errors="replace",
         start_new_session=True,
     )
     try:
-        output, _ = run.communicate(timeout=PATIENCE)
+        output, _ = run.communicate(timeout=patience)
     except subprocess.TimeoutExpired:
         os.killpg(run.pid, signal.SIGKILL)
         run.communicate()
@@ -303,18 +333,45 @@ def pytest(arguments: list[str]) -> str | None:
     if run.returncode in (0, 5):  # 5: there are no such tests
         return None
     failed = re.search(r"^(?:FAILED|ERROR) (\S+)", output, re.MULTILINE)
-    return failed[1] if failed else output.strip().splitlines()[-1]
+    return failed[1] if failed else (output.strip().splitlines() or ["a crash"])[-1]
 
 
-def clone() -> None:
+def clone(where: pathlib.Path) -> None:
     """Have a clone of the last commit, with an environment of its own."""
-    if not CLONE.exists():
-        subprocess.run(["git", "clone", "--quiet", str(ROOT), str(CLONE)], check=True)
-    subprocess.run(["git", "fetch", "--quiet", str(ROOT), "HEAD"], cwd=CLONE, check=True)
-    subprocess.run(["git", "checkout", "--quiet", "--force", "--detach", "FETCH_HEAD"], cwd=CLONE, check=True)
-    subprocess.run(["make", "--quiet", ".venv/.stubs"], cwd=CLONE, check=True)
+    if not where.exists():
+        subprocess.run(["git", "clone", "--quiet", str(ROOT), str(where)], check=True)
+    subprocess.run(["git", "fetch", "--quiet", str(ROOT), "HEAD"], cwd=where, check=True)
+    subprocess.run(["git", "checkout", "--quiet", "--force", "--detach", "FETCH_HEAD"], cwd=where, check=True)
+    subprocess.run(["make", "--quiet", ".venv/.stubs"], cwd=where, check=True)
     install = [".venv/bin/python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-e", ".[mutants]"]
-    subprocess.run(install, cwd=CLONE, check=True)
+    subprocess.run(install, cwd=where, check=True)
+
+
+def results(
+    mutants: Iterable[Mutant], seed: int, coverage: Coverage, options: list[str]
+) -> Iterator[tuple[Mutant, str | None]]:
+    """Show mutants to tests, one in each clone at a time; returns each with what notices it, in their order."""
+    known = [json.loads(line) for line in RESULTS.read_text().splitlines()] if RESULTS.exists() else []
+    done = {(one["path"], one["line"], one["operator"], one["seed"]): one["by"] for one in known}
+    free: queue.SimpleQueue[pathlib.Path] = queue.SimpleQueue()
+    for where in CLONES:
+        free.put(where)
+
+    def show(mutant: Mutant) -> str | None:
+        key = (mutant.path, mutant.line, mutant.operator, seed)
+        if key not in done:
+            where = free.get()
+            with written(where / mutant.path, mutant.text):
+                done[key] = noticed_by(mutant, where, coverage, options)
+            free.put(where)
+            with RESULTS.open("a") as file:
+                names = ("path", "line", "operator", "seed")
+                file.write(json.dumps(dict(zip(names, key, strict=True)) | {"by": done[key]}) + "\n")
+        return done[key]
+
+    with concurrent.futures.ThreadPoolExecutor(len(CLONES)) as pool:
+        drawn = list(mutants)
+        yield from zip(drawn, pool.map(show, drawn), strict=True)
 
 
 def main() -> int:
@@ -323,26 +380,19 @@ def main() -> int:
     parser.add_argument("number", nargs="?", type=int, default=200)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", default="", help="part of a path, of a file or folder")
-    parser.add_argument("--quick", action="store_true", help="only tests that are not marked slow")
+    which = parser.add_mutually_exclusive_group()
+    for option, told in (("--quick", ["-m", "not slow"]), ("--all-cases", ["--all-cases"])):
+        which.add_argument(option, dest="options", action="store_const", const=told, default=[], help=" ".join(told))
     asked = parser.parse_args()
-    clone()
-    record(asked.quick)
-    coverage = Coverage()
-    known = [json.loads(line) for line in RESULTS.read_text().splitlines()] if RESULTS.exists() else []
-    done = {(one["path"], one["line"], one["operator"], one["seed"]): one["by"] for one in known}
+    for where in CLONES:
+        clone(where)
+    record(asked.options)
     survivors, count = [], 0
-    for mutant in sample(asked.number, asked.seed, asked.only):
+    mutants = sample(asked.number, asked.seed, asked.only)
+    for mutant, by in results(mutants, asked.seed, Coverage(), asked.options):
         count += 1
-        key = (mutant.path, mutant.line, mutant.operator, asked.seed)
-        path = CLONE / mutant.path
-        if key not in done:
-            with written(path, mutant.text):
-                done[key] = noticed_by(mutant, coverage, asked.quick)
-            with RESULTS.open("a") as file:
-                names = ("path", "line", "operator", "seed")
-                file.write(json.dumps(dict(zip(names, key, strict=True)) | {"by": done[key]}) + "\n")
-        print(f"{count}: {mutant.path}:{mutant.line}: {mutant.operator}: {done[key] or 'SURVIVED'}", flush=True)
-        if done[key] is None:
+        print(f"{count}: {mutant.path}:{mutant.line}: {mutant.operator}: {by or 'SURVIVED'}", flush=True)
+        if by is None:
             survivors.append(mutant)
     print(f"\n{len(survivors)} of {count} were not noticed")
     for mutant in survivors:
