@@ -55,7 +55,7 @@ def test_quaternion_goes_on_through_half_turns() -> None:
 
 @pytest.mark.slow
 def test_quaternion_goes_on_with_steps_of_fixed_length(tmp_path: pathlib.Path) -> None:
-    path = mbfmu.build(Top(), tmp_path / "top.fmu", fixed_step=0.02)
+    path = mbfmu.build(Top(), tmp_path / "top.fmu", equations="interpreted", fixed_step=0.02)
     result = fmpy.simulate_fmu(str(path), stop_time=5.0, output_interval=0.02)
     np.testing.assert_allclose(quaternions(result), turned(result["time"]), atol=1e-4)
 
@@ -73,7 +73,7 @@ def test_quaternion_goes_on_with_steps_of_fixed_length(tmp_path: pathlib.Path) -
     ],
 )
 def test_quaternion_goes_on_in_fmus(fmi: int, target: str, kind: str, tmp_path: pathlib.Path) -> None:
-    path = mbfmu.build(Top(), tmp_path / "top.fmu", fmi=fmi, target=target)
+    path = mbfmu.build(Top(), tmp_path / "top.fmu", fmi=fmi, target=target, equations="interpreted")
     for interval in (0.01, 0.9):  # within a long step it turns by more than one turn
         result = fmpy.simulate_fmu(
             str(path), fmi_type=kind, stop_time=4.5, output_interval=interval, relative_tolerance=1e-8
@@ -91,7 +91,7 @@ def test_quaternion_begins_nearer_to_the_null_rotation() -> None:
 @pytest.mark.slow
 def test_states_that_were_saved_bring_the_sign_back(tmp_path: pathlib.Path) -> None:
     """In a run that goes back to an earlier time, and on."""
-    path = mbfmu.build(Top(), tmp_path / "top.fmu")
+    path = mbfmu.build(Top(), tmp_path / "top.fmu", equations="interpreted")
     description = fmpy.read_model_description(str(path))
     references = [v.valueReference for name in NAMES for v in description.modelVariables if v.name == name]
     folder = fmpy.extract(str(path), str(tmp_path / "unpacked"))

@@ -40,7 +40,7 @@ def test_a_body_cools_down(target, tmp_path):
         resistor=thermal.ThermalResistor(R=0.5),
         ambient=thermal.celsius.FixedTemperature(T=20.0),
     )
-    path = mbfmu.build(assembly, tmp_path / "Cooling.fmu", target=target)
+    path = mbfmu.build(assembly, tmp_path / "Cooling.fmu", target=target, equations="interpreted")
     assert mbfmu.validate(path) == []
     result = fmpy.simulate_fmu(
         str(path), stop_time=4.0, output_interval=0.1, relative_tolerance=1e-9, output=["body.T", "resistor.Q_flow"]
@@ -251,7 +251,7 @@ def test_a_heat_port_of_an_assembly_is_a_connector_of_its_fmu(tmp_path):
             self.connect(self.air.port, self.wall.port_a)
             self.connect(self.wall.port_b, self.outside.port)
 
-    path = mbfmu.build(Room(), tmp_path / "Room.fmu")
+    path = mbfmu.build(Room(), tmp_path / "Room.fmu", equations="interpreted")
     assert mbfmu.validate(path) == []
     variables = {v.name: v for v in fmpy.read_model_description(str(path)).modelVariables}
     assert (variables["port.Q_flow"].causality, variables["port.T"].causality) == ("input", "output")

@@ -62,8 +62,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
     """Return a folder with spring.py, spring.fmu, wheel.fmu, a system file and a package of the two FMUs."""
     place = tmp_path_factory.mktemp("ssp")
     (place / "spring.py").write_text(SOURCE, encoding="utf-8")
-    assert cli.main(["build", str(place / "spring.py"), "-o", str(place / "spring.fmu")]) == 0
-    mbfmu.build(Wheel(), place / "wheel.fmu")
+    assert (
+        cli.main(["build", str(place / "spring.py"), "-o", str(place / "spring.fmu"), "--equations", "interpreted"])
+        == 0
+    )
+    mbfmu.build(Wheel(), place / "wheel.fmu", equations="interpreted")
     structure = SystemStructure.of({"spring": place / "spring.fmu", "wheel": place / "wheel.fmu"}, name="Swing")
     write_ssp(structure, place / "swing.ssp", connectors=True)
     (place / "system.toml").write_text(

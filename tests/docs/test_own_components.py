@@ -31,7 +31,7 @@ def run(request: pytest.FixtureRequest, tmp_path: pathlib.Path):
     """Return a function that builds an FMU, runs it in FMPy and returns its outputs."""
 
     def simulated(assembly: Assembly, stop: float, points: int = 50) -> np.ndarray:
-        file = build(assembly, tmp_path / "example.fmu", target=request.param)
+        file = build(assembly, tmp_path / "example.fmu", target=request.param, equations="interpreted")
         return fmpy.simulate_fmu(str(file), stop_time=stop, output_interval=stop / points, relative_tolerance=1e-8)
 
     return simulated

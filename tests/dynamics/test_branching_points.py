@@ -138,7 +138,7 @@ def test_guesses_of_speeds_choose_the_branch(target: str, tmp_path: pathlib.Path
         coupler = ratio * (crossed - 1.0) * math.cos(phi)
         assembly.j2.modify(w=Start(coupler - 1.0))
         assembly.j3.modify(w=Start(crossed - coupler))
-        path = mbfmu.build(assembly, tmp_path / f"Crossed{phi > 0}.fmu", target=target)
+        path = mbfmu.build(assembly, tmp_path / f"Crossed{phi > 0}.fmu", target=target, equations="interpreted")
         result = run(path, 0.05, 1e-8)
         assert result["j4.w"][0] == pytest.approx(crossed, abs=1e-6)
         assert result["j1.w"][0] == pytest.approx(1.0, abs=1e-6)
@@ -256,7 +256,7 @@ def test_speeds_that_no_branch_has_are_refused(tmp_path: pathlib.Path) -> None:
     assembly = Parallelogram(0.0, 1.0, guess=0.0, j4_w=0.3)
     with pytest.raises(MbfmuError, match=r"singular position, in which branches .* speeds lead .*'cut of j\d"):
         mbfmu.simulate(assembly, 0.1)
-    path = mbfmu.build(assembly, tmp_path / "Parallelogram.fmu", target="native")
+    path = mbfmu.build(assembly, tmp_path / "Parallelogram.fmu", target="native", equations="interpreted")
     messages: list[str] = []
     with pytest.raises(FMICallException):
         fmpy.simulate_fmu(

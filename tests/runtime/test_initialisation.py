@@ -9,6 +9,9 @@ import pytest
 from hand_made_models import GRAVITY, Draft, point_pendulum, variable
 from hosts import Failed
 
+# Compiled equations are interpreted ones to the last bit (test_tapes.py): the suite compiles few models.
+pytestmark = pytest.mark.campaign("compiled")
+
 STATES = ("x0", "x1", "x2", "x3")
 
 

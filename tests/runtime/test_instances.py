@@ -19,6 +19,9 @@ from hand_made_models import (
 )
 from hosts import Failed
 
+# Compiled equations are interpreted ones to the last bit (test_tapes.py): the suite compiles few models.
+pytestmark = pytest.mark.campaign("compiled")
+
 
 def test_the_first_get_after_a_set_initialises_again(library):
     slave = library(oscillator).slave().enter()
@@ -72,7 +75,7 @@ MODELS = [oscillator, point_pendulum, bouncing_mass, free_body, everything, stif
 
 
 @pytest.mark.slow
-@pytest.mark.campaign(keep=6)
+@pytest.mark.campaign("compiled", keep=6)
 @pytest.mark.parametrize("model", MODELS)
 def test_a_restored_run_repeats_itself_exactly(library, model):
     """In the same instance and in another one, which had another tolerance."""

@@ -28,6 +28,9 @@ from mbfmu.studies.equilibrium import equilibrium
 from mbfmu.studies.linearize import linearize
 from mbfmu.validation import validate
 
+# Compiled equations are interpreted ones to the last bit (test_tapes.py): the suite compiles few models.
+pytestmark = pytest.mark.campaign("compiled")
+
 
 def states(d, rates, residuals, start, **others):
     """Equations of a Draft without accelerations: dx/dt, residuals and start values of x; all variables begin at 0."""
@@ -175,7 +178,7 @@ def states_at(rates, start, end, **options):
 
 
 @pytest.mark.slow
-@pytest.mark.campaign(keep=3)
+@pytest.mark.campaign("compiled", keep=3)
 @pytest.mark.parametrize("options", [{}, {"tolerance": 1e-5}, {"solver": "implicit"}], ids=str)
 def test_a_spring_that_hardens_is_that_of_scipy(library, options):
     """Of order 8 at the model's own tolerance, of order 5 at a greater one, and implicitly."""
@@ -187,7 +190,7 @@ def test_a_spring_that_hardens_is_that_of_scipy(library, options):
 
 
 @pytest.mark.slow
-@pytest.mark.campaign(keep=3)
+@pytest.mark.campaign("compiled", keep=3)
 @pytest.mark.parametrize("solver", ["explicit", "implicit", "auto"])
 def test_a_rectifier_is_that_of_scipy(library, solver):
     slave = library(rectifier, solver=solver, tolerance=1e-9).run(0.04, 0.001)
@@ -232,7 +235,7 @@ def test_an_event_is_where_an_iteration_variable_crosses_and_modes_change_it(lib
 
 
 @pytest.mark.slow
-@pytest.mark.campaign(keep=3)
+@pytest.mark.campaign("compiled", keep=3)
 @pytest.mark.parametrize("solver", ["explicit", "implicit"])
 def test_a_block_that_knows_accelerations(library, solver):
     slave = library(knowing, solver=solver, tolerance=1e-9).run(2.0, 0.25)
@@ -377,7 +380,7 @@ def test_first_guesses_choose_the_branch_and_a_reset_returns_to_them(library):
 
 
 @pytest.mark.slow
-@pytest.mark.campaign(keep=6)
+@pytest.mark.campaign("compiled", keep=6)
 @pytest.mark.parametrize("model", [cubic, rectifier, two_blocks, switched, knowing, pendulum])
 def test_a_saved_state_goes_on_as_the_run_that_it_was_taken_from(library, model):
     made = library(model)
@@ -405,7 +408,7 @@ def test_a_saved_state_goes_on_as_the_run_that_it_was_taken_from(library, model)
 
 
 @pytest.mark.slow
-@pytest.mark.campaign(keep=6)
+@pytest.mark.campaign("compiled", keep=6)
 @pytest.mark.parametrize("model", [cubic, rectifier, two_blocks, switched, knowing, pendulum])
 def test_who_looks_changes_no_bit(library, model):
     made = library(model)
@@ -444,7 +447,7 @@ def test_compiled_and_interpreted_equations_give_the_same_bits(library_in, model
 
 
 @pytest.mark.slow
-@pytest.mark.campaign(keep=6)
+@pytest.mark.campaign("compiled", keep=6)
 @pytest.mark.parametrize("model", [cubic, rectifier, two_blocks, switched, knowing, pendulum])
 def test_derivatives_in_a_direction_are_differences(fmu_library, model):
     """By each state and input, of all states' derivatives, accelerations and iteration variables, in model exchange."""
@@ -497,7 +500,7 @@ def calling():
 
 
 @pytest.mark.slow
-@pytest.mark.campaign(keep=2)
+@pytest.mark.campaign("compiled", keep=2)
 @pytest.mark.parametrize("solver", ["explicit", "implicit"])
 def test_without_tangents_of_dynamics_differences_do(library, solver):
     slave = library(calling, solver=solver, tolerance=1e-9).run(2.0, 0.25)
@@ -506,7 +509,7 @@ def test_without_tangents_of_dynamics_differences_do(library, solver):
 
 
 @pytest.mark.slow
-@pytest.mark.campaign("compiled-explicit-knowing", "compiled-implicit-cubic", keep=5)
+@pytest.mark.campaign("compiled", keep=5)
 @pytest.mark.parametrize("model", [cubic, knowing])
 @pytest.mark.parametrize("solver", ["explicit", "implicit"])
 def test_fixed_steps_keep_their_order(library, solver, model):

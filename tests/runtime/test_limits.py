@@ -11,6 +11,9 @@ from fmpy.fmi2 import FMU2Model, fmi2Real
 from hand_made_models import Draft, oscillator, point_pendulum, variable
 from hosts import Failed
 
+# Compiled equations are interpreted ones to the last bit (test_tapes.py): the suite compiles few models.
+pytestmark = pytest.mark.campaign("compiled")
+
 
 def shrinking():
     """A point on a circle about the origin that a slider leads to and fro along x: at x > 1 nothing can be met."""

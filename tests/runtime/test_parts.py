@@ -14,6 +14,9 @@ from mbfmu.runtime.parts import Part, Parted, dense, independent_parts
 from mbfmu.runtime.run import Run
 from mbfmu.studies.operating import Mechanics
 
+# Compiled equations are interpreted ones to the last bit (test_tapes.py): the suite compiles few models.
+pytestmark = pytest.mark.campaign("compiled")
+
 
 def joined(equations):
     """The same equations as one part."""

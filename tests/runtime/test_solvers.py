@@ -20,6 +20,9 @@ from hand_made_models import (
 )
 from scipy.integrate import solve_ivp
 
+# Compiled equations are interpreted ones to the last bit (test_tapes.py): the suite compiles few models.
+pytestmark = pytest.mark.campaign("compiled")
+
 
 def trajectory(slave, duration, step, names):
     values, begin = [], slave.time
@@ -158,7 +161,7 @@ def test_the_implicit_method_is_of_order_five(library):
 
 
 @pytest.mark.slow
-@pytest.mark.campaign(keep=3)
+@pytest.mark.campaign("compiled", keep=3)
 @pytest.mark.parametrize("model", [point_pendulum, everything, bouncing_mass, stepped_force])
 def test_implicit_steps_project_and_locate_events(library, model):
     slave = library(model, solver="implicit").slave(tolerance=1e-9).start()
