@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import casadi as ca
 
-from mbfmu.dynamics.reading.equation_context import Behaviour
+from mbfmu.dynamics.reading.behaviour import Behaviour
 from mbfmu.dynamics.showing.drawing import Sketches
 from mbfmu.dynamics.showing.interface import shown
 from mbfmu.dynamics.structure.constraint_rows import closed_loops

@@ -22,7 +22,7 @@ from mbfmu.modeling.names import joined
 
 
 class LocalSymbols(Protocol):
-    """What leaves may ask of the equations that they stand in (mbfmu.dynamics.reading.equation_context)."""
+    """What leaves may ask of the equations that they stand in (mbfmu.dynamics.reading.notes)."""
 
     @property
     def component(self) -> Any:

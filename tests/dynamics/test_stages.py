@@ -18,10 +18,12 @@ from mbfmu.dynamics.expressions.formulation import Formulation
 from mbfmu.dynamics.expressions.iterations import Iterations
 from mbfmu.dynamics.expressions.starts import Starts
 from mbfmu.dynamics.expressions.values import Iteration, Values, evaluated
+from mbfmu.dynamics.reading.behaviour import LONG
 from mbfmu.dynamics.reading.components import components_of, connections_of
-from mbfmu.dynamics.reading.equation_context import LONG, Facts, Readings, evaluate
+from mbfmu.dynamics.reading.equation_context import Facts
 from mbfmu.dynamics.reading.flatten import Flat, flatten
 from mbfmu.dynamics.reading.inputs import Inputs
+from mbfmu.dynamics.reading.readings import Readings, evaluate
 from mbfmu.dynamics.solving.accelerations import accelerations
 from mbfmu.dynamics.solving.dense import Direct
 from mbfmu.dynamics.structure.constraint_rows import closed_loops

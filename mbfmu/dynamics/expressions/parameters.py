@@ -19,7 +19,7 @@ import numpy as np
 from mbfmu.arrays import scalars_of
 from mbfmu.dynamics.columns import column, elements, hash_of, hashes, stacked, symbols_in, which_depend
 from mbfmu.dynamics.expressions.bindings import Bindings
-from mbfmu.dynamics.reading.equation_context import Behaviour
+from mbfmu.dynamics.reading.behaviour import Behaviour
 from mbfmu.errors import ModelError
 from mbfmu.frames import Orientation
 from mbfmu.modeling.component import Component

@@ -11,7 +11,7 @@ from typing import Any
 import casadi as ca
 
 from mbfmu.dynamics.columns import elements, hashes, stacked
-from mbfmu.dynamics.reading.equation_context import Behaviour, LocalNames
+from mbfmu.dynamics.reading.behaviour import Behaviour, LocalNames
 from mbfmu.dynamics.reading.flatten import Flat
 from mbfmu.dynamics.reading.inputs import Inputs
 from mbfmu.dynamics.structure.elimination import solve

@@ -131,7 +131,7 @@ class Impact:
 
 
 class Noted(Protocol):
-    """What is taken down of equations, as far as events ask for it (mbfmu.dynamics.reading.equation_context)."""
+    """What is taken down of equations, as far as events ask for it (mbfmu.dynamics.reading.notes)."""
 
     component: Any
 

@@ -17,8 +17,10 @@ import casadi as ca
 import numpy as np
 
 from mbfmu.dynamics.columns import column
-from mbfmu.dynamics.reading.equation_context import Behaviour, Facts, LocalNames, Notes, Scope, open_scope
+from mbfmu.dynamics.reading.behaviour import Behaviour, LocalNames
+from mbfmu.dynamics.reading.equation_context import Facts, Scope, open_scope
 from mbfmu.dynamics.reading.flatten import Flat
+from mbfmu.dynamics.reading.notes import Notes
 from mbfmu.dynamics.structure.structure import Structure
 from mbfmu.errors import ModelError
 from mbfmu.frames import Orientation, null_rotation

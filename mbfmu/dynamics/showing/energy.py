@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 
 import casadi as ca
 
-from mbfmu.dynamics.reading.equation_context import Behaviour
+from mbfmu.dynamics.reading.behaviour import Behaviour
 from mbfmu.dynamics.structure.quantities import Shared
 from mbfmu.dynamics.structure.structure import Structure
 from mbfmu.modeling import leaves

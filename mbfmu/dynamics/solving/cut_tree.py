@@ -19,7 +19,7 @@ import numpy as np
 
 from mbfmu.dynamics.columns import elements, hashes, stacked, symbols_in
 from mbfmu.dynamics.expressions.values import Values, evaluated
-from mbfmu.dynamics.reading.equation_context import Behaviour
+from mbfmu.dynamics.reading.behaviour import Behaviour
 from mbfmu.dynamics.structure.frame_graph import GROUND, Edge
 from mbfmu.dynamics.structure.quantities import MOTION, Assigned, FrameMotion, MotionBeyond, Wrench, at_children
 from mbfmu.dynamics.structure.scalar_graph import FlangeNode

@@ -14,7 +14,7 @@ from typing import Any, Literal
 import numpy as np
 
 from mbfmu.dynamics.disjoint_set import DisjointSet
-from mbfmu.dynamics.reading.equation_context import Behaviour
+from mbfmu.dynamics.reading.behaviour import Behaviour
 from mbfmu.dynamics.reading.flatten import Flat
 from mbfmu.errors import ModelError
 from mbfmu.modeling import leaves

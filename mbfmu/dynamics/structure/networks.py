@@ -17,7 +17,7 @@ import casadi as ca
 import numpy as np
 
 from mbfmu.dynamics.disjoint_set import DisjointSet
-from mbfmu.dynamics.reading.equation_context import Behaviour
+from mbfmu.dynamics.reading.behaviour import Behaviour
 from mbfmu.dynamics.reading.flatten import ConnectorKey, Flat
 from mbfmu.dynamics.structure.elimination import sampled
 from mbfmu.errors import ModelError

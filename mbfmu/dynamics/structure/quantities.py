@@ -16,7 +16,7 @@ from typing import Protocol
 import casadi as ca
 
 from mbfmu.dynamics.columns import Written, product
-from mbfmu.dynamics.reading.equation_context import Behaviour, Said
+from mbfmu.dynamics.reading.behaviour import Behaviour, Said
 from mbfmu.dynamics.reading.flatten import Flat
 from mbfmu.dynamics.reading.inputs import Inputs
 from mbfmu.dynamics.structure.frame_graph import GROUND, Edge

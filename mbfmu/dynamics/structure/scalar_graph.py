@@ -15,7 +15,7 @@ from typing import Any, Literal
 import casadi as ca
 import numpy as np
 
-from mbfmu.dynamics.reading.equation_context import Behaviour
+from mbfmu.dynamics.reading.behaviour import Behaviour
 from mbfmu.dynamics.reading.flatten import ConnectorKey, Flat
 from mbfmu.errors import ModelError
 from mbfmu.modeling import leaves

@@ -16,7 +16,7 @@ from typing import Any
 import casadi as ca
 
 from mbfmu.dynamics.columns import Written, elements, hashes, plus, shape, stacked
-from mbfmu.dynamics.reading.equation_context import Behaviour, LocalNames, Said
+from mbfmu.dynamics.reading.behaviour import Behaviour, LocalNames, Said
 from mbfmu.dynamics.reading.flatten import Flat
 from mbfmu.dynamics.reading.inputs import Inputs
 from mbfmu.dynamics.structure.frame_graph import GROUND, Edge

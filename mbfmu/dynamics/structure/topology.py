@@ -10,8 +10,10 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from typing import Literal
 
-from mbfmu.dynamics.reading.equation_context import Behaviour, Facts, Readings
+from mbfmu.dynamics.reading.behaviour import Behaviour
+from mbfmu.dynamics.reading.equation_context import Facts
 from mbfmu.dynamics.reading.flatten import ConnectorKey, Flat
+from mbfmu.dynamics.reading.readings import Readings
 from mbfmu.dynamics.structure.frame_graph import Edge, FrameTree
 from mbfmu.dynamics.structure.networks import Networks
 from mbfmu.dynamics.structure.scalar_graph import (
