@@ -24,7 +24,8 @@ MARKS = "MBFMU_FUNCTIONS_MARKED"
 #: More than there are functions.
 SIZE = 4096
 
-_BODY = re.compile(r"^\{$", re.MULTILINE)
+#: The line with which the body of a function begins, as it is or while functions tell.
+_BODY = re.compile(r"^\{(?: MARK_FUNCTION\(\d+\);)?$", re.MULTILINE)
 
 _MARKING = f"""
 #ifdef __linux__

@@ -52,8 +52,8 @@ def test_functions_that_a_test_comes_by_are_written_down(
     (tmp_path / "one.c").write_text('#include "portable.h"\nvoid one(void)\n{\n}\n')
     (tmp_path / "two.c").write_text(SOURCE)
     monkeypatch.setenv(functions_reached.MARKS, "")
-    recorder = functions_reached.Recorder(tmp_path / "reached", tmp_path)
     with functions_reached.told(tmp_path):
+        recorder = functions_reached.Recorder(tmp_path / "reached", tmp_path)
         command = [*compiler.command, "-std=c99", "-fPIC", "-shared", "-o", "two.so", "two.c"]
         subprocess.run(command, cwd=tmp_path, check=True)
     assert (tmp_path / "two.c").read_text() == SOURCE
