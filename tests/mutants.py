@@ -138,7 +138,10 @@ def in_python(text: str, line: int) -> list[tuple[str, Callable[[], str]]]:
         return []
 
     def broken(operator: Any, occurrence: int) -> str:
-        return mutate_code(text, operator, occurrence) or text
+        try:
+            return mutate_code(text, operator, occurrence) or text
+        except AttributeError:  # of `except ca.SomeError`, whose name it does not find
+            return text
 
     nodes, found = nodes_of(text), []
     near = [node for node in nodes if node.start_pos[0] <= line <= node.end_pos[0]]
