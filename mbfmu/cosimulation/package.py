@@ -21,7 +21,7 @@ from lxml import etree
 
 from mbfmu.cosimulation.structure import Connection, SystemStructure
 from mbfmu.errors import ValidationError
-from mbfmu.fmi.archive import PACKAGE, open_fmu, unpack
+from mbfmu.fmi.archive import PACKAGE, open_fmu, unpack, xml_root
 
 _FMU = "application/x-fmu-sharedlibrary"
 #: Type of libcosim's annotations, which say how long steps are.
@@ -140,6 +140,12 @@ class _Reader:
             return float(text)
         except (TypeError, ValueError):
             raise self._wrong(f"{what} = {text!r:.60} is no number") from None
+
+    def _integer(self, text: str, what: str) -> int:
+        try:
+            return int(text)
+        except ValueError:
+            raise self._wrong(f"{what} = {text!r:.60} is no integer") from None
 
     def _names(self) -> dict[_Path, str]:
         """Names of elements: letters, digits and underscores, each once."""
@@ -327,7 +333,7 @@ class _Reader:
         if source:
             file = self._file(source, f"the {tag}")
             try:
-                return etree.parse(file, etree.XMLParser(resolve_entities=False)).getroot()
+                return xml_root(file.read_bytes())
             except (etree.XMLSyntaxError, OSError) as error:
                 raise self._wrong(f"{source} is not XML ({error})") from None
         found = holder if inner is None else _child(holder, inner)
@@ -352,11 +358,14 @@ class _Reader:
         tag, text = etree.QName(element).localname, element.get("value") or ""
         if tag in ("String", "Enumeration", "Binary"):
             return text
+        words = text.split()
         if tag == "Boolean":
-            return text.strip() in ("true", "1")
-        words = [self._number(word, f"the parameter {name}") for word in text.split()]
-        numbers = [int(word) if tag.startswith(("Int", "UInt")) else word for word in words]
-        return numbers[0] if len(numbers) == 1 else numbers
+            values: list[Any] = [word in ("true", "1") for word in words]
+        elif tag.startswith(("Int", "UInt")):
+            values = [self._integer(word, f"the parameter {name}") for word in words]
+        else:
+            values = [self._number(word, f"the parameter {name}") for word in words]
+        return values[0] if len(values) == 1 else values
 
     def _mapped(
         self, given: dict[str, tuple[Any, str | None]], mapping: etree._Element
@@ -371,7 +380,12 @@ class _Reader:
                 tag = etree.QName(change).localname
                 if tag == "LinearTransformation":
                     factor = self._number(change.get("factor", "1"), f"factor of {source}")
-                    value = factor * value + self._number(change.get("offset", "0"), f"offset of {source}")
+                    offset = self._number(change.get("offset", "0"), f"offset of {source}")
+                    numbers = value if isinstance(value, list) else [value]
+                    if any(isinstance(one, str | bool) for one in numbers):
+                        raise self._wrong(f"{value!r:.60} is no number for the {tag} of {source} to {target}")
+                    moved = [factor * one + offset for one in numbers]
+                    value = moved if isinstance(value, list) else moved[0]
                 elif tag.endswith("Transformation"):
                     raise self._wrong(f"the mapping of {source} to {target} has a {tag}, which is not followed")
             found[target] = (value, None if entry.get("suppressUnitConversion") in ("true", "1") else unit)
@@ -404,34 +418,31 @@ class _Reader:
         own = scalar.attribute("unit")
         if unit is None or own is None or unit == own or isinstance(value, str | bool):
             return value
-        factors = [
-            _factors(_units(holder), unit) for holder in (sets, root) if _factors(_units(holder), unit) is not None
-        ]
+        given = next((found for found in (self._base(holder, unit) for holder in (sets, root)) if found), None)
         mine = next((u.baseUnit for u in structure.descriptions[element].unitDefinitions or () if u.name == own), None)
-        if not factors or mine is None:
+        if given is None or mine is None:
             raise self._wrong(f"{element}.{variable} is given in {unit}, and is in {own}; one of these is not defined")
-        factor, offset, exponents = factors[0]  # type: ignore[misc]
+        factor, offset, exponents = given
         if exponents != tuple(int(getattr(mine, key) or 0) for key in _BASE):
-            raise self._wrong(f"{element}.{variable} is given in {unit}, and is in {own}")
+            raise self._wrong(f"{element}.{variable} is given in {unit}, and is in {own}; their base units differ")
         numbers = value if isinstance(value, list) else [value]
         converted = [(factor * one + offset - float(mine.offset)) / float(mine.factor) for one in numbers]
         return converted if isinstance(value, list) else converted[0]
 
+    def _base(self, holder: etree._Element, name: str) -> tuple[float, float, tuple[int, ...]] | None:
+        """Factor, offset and exponents of a unit, where it is defined."""
+        unit = next((one for one in holder.iterfind("{*}Units/{*}Unit") if one.get("name") == name), None)
+        base = None if unit is None else _child(unit, "BaseUnit")
+        if base is None:
+            return None
+        factor, offset = (
+            self._number(base.get(key, neutral), f"{key} of the unit {name}")
+            for key, neutral in (("factor", "1"), ("offset", "0"))
+        )
+        return factor, offset, tuple(self._integer(base.get(key, "0"), f"{key} of the unit {name}") for key in _BASE)
+
 
 _BASE = ("kg", "m", "s", "A", "K", "mol", "cd", "rad")
-
-
-def _units(holder: etree._Element) -> dict[str, etree._Element]:
-    return {unit.get("name") or "": unit for unit in holder.iterfind("{*}Units/{*}Unit")}
-
-
-def _factors(units: dict[str, etree._Element], name: str) -> tuple[float, float, tuple[int, ...]] | None:
-    """Factor, offset and exponents of a unit, where it is defined."""
-    base = _child(units[name], "BaseUnit") if name in units else None
-    if base is None:
-        return None
-    exponents = tuple(int(base.get(key) or 0) for key in _BASE)
-    return float(base.get("factor") or 1.0), float(base.get("offset") or 0.0), exponents
 
 
 def _child(element: etree._Element, tag: str) -> etree._Element | None:

@@ -67,9 +67,18 @@ def open_fmu(path: pathlib.Path, kind: Kind = FMU) -> tuple[list[str], etree._El
     except Damaged as damage:
         raise ValidationError(f"{path}: {damage} Build it again, or copy it again.") from None
     try:
-        return names, etree.fromstring(description, etree.XMLParser(resolve_entities=False))
+        return names, xml_root(description)
     except etree.XMLSyntaxError as error:
         raise ValidationError(f"{path}: {kind.description} is not XML ({error}); build it again.") from None
+
+
+def xml_root(text: bytes) -> etree._Element:
+    """Read XML from anywhere: without entities, and without comments, which would stand among the children.
+
+    Raises:
+        etree.XMLSyntaxError: It is not XML.
+    """
+    return etree.fromstring(text, etree.XMLParser(resolve_entities=False, remove_comments=True, remove_pis=True))
 
 
 def content(archive: zipfile.ZipFile, name: str) -> bytes:

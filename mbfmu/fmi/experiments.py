@@ -18,6 +18,7 @@ import numpy as np
 from lxml import etree
 
 from mbfmu.errors import MbfmuError, ValidationError
+from mbfmu.fmi.archive import xml_root
 from mbfmu.fmi.foreign import Foreign, signals_of
 
 NAME = "org.fmi-standard.fmi-ls-ref"
@@ -101,7 +102,7 @@ def transients(folder: pathlib.Path) -> Iterator[Transient]:
 
 def _transient(folder: pathlib.Path, file: pathlib.Path, element: etree._Element, number: int) -> Transient | None:
     kinds = [child for child in element if child.tag not in ("Parameters", "Stimuli", "References", "Annotations")]
-    if any(kind.tag != "TransientSimulation" for kind in kinds if isinstance(kind.tag, str)):
+    if any(kind.tag != "TransientSimulation" for kind in kinds):
         return None
     times = {**element.attrib, **(kinds[0].attrib if kinds else {})}
     files: dict[str, pathlib.Path | None] = {}
@@ -220,6 +221,6 @@ def _inside(folder: pathlib.Path, base: pathlib.Path, source: str) -> pathlib.Pa
 
 def _read(file: pathlib.Path, name: str) -> etree._Element:
     try:
-        return etree.fromstring(file.read_bytes(), etree.XMLParser(resolve_entities=False))
+        return xml_root(file.read_bytes())
     except etree.XMLSyntaxError as error:
         raise ValidationError(f'"{name}" is not XML ({error}).') from None
