@@ -122,13 +122,13 @@ def _transient(folder: pathlib.Path, file: pathlib.Path, element: etree._Element
         return None
 
     def number_of(name: str) -> float | None:
-        try:
-            return float(times[name]) if name in times else None
-        except ValueError:
-            raise ValidationError(f"Experiment {number}: {name} is {times[name]!r}, no number.") from None
+        return _number(times[name], f"Experiment {number}: {name}") if name in times else None
 
     allowed = element.find(f"References/Annotations/Annotation[@type='{ANNOTATION}']/Comparison")
-    limits = {} if allowed is None else {key: float(allowed.get(key, "0")) for key in ("relative", "absolute")}
+    what = f"Experiment {number}: what is allowed,"
+    limits = {} if allowed is None else {
+        key: _number(allowed.get(key, "0"), f"{what} {key},") for key in ("relative", "absolute")
+    }  # fmt: skip
     return Transient(
         element.get("name", str(number)), number_of("startTime"), number_of("stopTime"), number_of("stepSize"),
         number_of("tolerance"), files["Parameters"], files["Stimuli"], references, **limits,
@@ -142,6 +142,8 @@ def replay(path: pathlib.Path, experiment: Transient) -> list[str]:
     at = expected.pop("time")
     start = experiment.start if experiment.start is not None else at[0]
     stop = experiment.stop if experiment.stop is not None else at[-1]
+    if start > stop:
+        return [f'Experiment "{experiment.name}": it begins at {start:g} s and ends at {stop:g} s, before that.']
     unknown = [name for name in expected if name not in fmu.elements]
     if unknown:
         return [f'Experiment "{experiment.name}": there is no variable "{unknown[0]}".']
@@ -164,7 +166,7 @@ def replay(path: pathlib.Path, experiment: Transient) -> list[str]:
     for name, values_expected in expected.items():
         limit = experiment.absolute + experiment.relative * float(np.abs(values_expected).max())
         off = np.abs(np.interp(at, result.time, result[name]) - values_expected)[single]
-        if not off.max() <= limit:
+        if off.size and not off.max() <= limit:
             row = int(np.argmax(off))
             found.append(
                 f'Experiment "{experiment.name}": {name} is off by {off[row]:.2g} at {at[single][row]:g} s, where '
@@ -177,8 +179,10 @@ def _columns(fmu: Foreign, file: pathlib.Path) -> Iterator[tuple[str, np.ndarray
     """Columns of a table by the names of scalars; a cell of an array holds its elements with spaces between."""
     try:
         with file.open(encoding="utf-8", newline="") as text:
-            header, *rows = csv.reader(text)
-        cells = [[[float(word) for word in cell.split()] for cell in row] for row in rows if row]
+            header, *rows = [row for row in csv.reader(text) if row] or [[]]
+        cells = [[[float(word) for word in cell.split()] for cell in row] for row in rows]
+        if not cells:
+            raise ValueError("it has no rows of numbers")
         for column, name in enumerate(header):
             values = np.array([row[column] for row in cells])
             names = [n for n, scalar in fmu.elements.items() if scalar.variable.name == name] if column else ["time"]
@@ -201,8 +205,16 @@ def _parameters(file: pathlib.Path) -> dict[str, float | bool | str]:
             if kind == "Boolean":
                 found[parameter.get("name", "")] = text in ("true", "1")
             else:
-                found[parameter.get("name", "")] = text if kind in ("String", "Enumeration") else float(text)
+                name = parameter.get("name", "")
+                found[name] = text if kind in ("String", "Enumeration") else _number(text, f'{file.name}: "{name}"')
     return found
+
+
+def _number(text: str, what: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise ValidationError(f"{what} is {text!r:.60}, no number.") from None
 
 
 def _inside(folder: pathlib.Path, base: pathlib.Path, source: str) -> pathlib.Path | None:
