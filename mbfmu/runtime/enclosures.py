@@ -376,14 +376,12 @@ def _power(a: _Node, b: _Node) -> _Node | None:
     if not (_is_point(b.value) and exponent.is_constant()):
         return None if b.slope is not None else _whole_or_any(a, b)
     number = float(exponent)
-    if number == 0:
-        return _Node(_ONE)
     if number < 0:
         below = _power(a, _Node(_point(-number)))
         return None if below is None else _inverted(below)
     if number == 1:
         return a
-    if number != int(number) or abs(number) > 64:
+    if number != int(number):  # whole ones are products, but for those beyond 100
         positive = _Node(_rising(lambda x: ca.fmax(x, 0), a.value), a.slope)
         steep = _rising(lambda x: ca.fmax(x, 0 if number > 1 else 1e-60) ** (number - 1), positive.value)
         steep = steep if number > 1 or _is_point(steep) else steep[::-1]

@@ -123,6 +123,69 @@ def test_branches_that_are_decided_are_the_ones_that_count() -> None:
     assert fastest >= UNBOUNDED
 
 
+def when(condition: ca.SX, value: ca.SX) -> ca.SX:
+    """The half of a branch: 0 where the condition does not hold."""
+    return ca.SX.binary(ca.OP_IF_ELSE_ZERO, condition, value)
+
+
+def times_state(number: float) -> tuple[float, float, float, float]:
+    """Bounds of a number times the state below."""
+    return number, 2 * number, number, number
+
+
+#: Functions of a state between 1 and 2 that moves by 1 in a second, of the parameter 0.5 and the mode 1: least and most
+#: value, slowest and fastest slope, by rules of intervals (of 1/y: -y'/y^2; of a product: the products of the ends).
+WORKED: dict[str, tuple[Callable[..., Any], tuple[float, float, float, float]]] = {
+    "power of 0": (lambda t, x, P, m: ca.constpow(x, 0) + x, (2, 3, 1, 1)),
+    "power of 1": (lambda t, x, P, m: ca.constpow(x, 1), (1, 2, 1, 1)),
+    "square": (lambda t, x, P, m: ca.constpow(x - 1.25, 2), (0, 0.5625, -0.5, 1.5)),
+    "cube": (lambda t, x, P, m: ca.constpow(x, 3), (1, 8, 3, 12)),
+    "fourth power": (lambda t, x, P, m: ca.constpow(x, 4), (1, 16, 4, 32)),
+    "odd power": (lambda t, x, P, m: ca.constpow(x - 2, 5), (-1, 0, 0, 5)),
+    "power beyond 100": (
+        lambda t, x, P, m: ca.constpow(x - 2.5, 150), (0.5**150, 1.5**150, -150 * 1.5**149, -150 * 0.5**149),
+    ),
+    "odd power beyond 100": (
+        lambda t, x, P, m: ca.constpow(x - 2.5, 101), (-1.5**101, -0.5**101, 101 * 0.5**100, 101 * 1.5**100),
+    ),
+    "negative power beyond 100": (
+        lambda t, x, P, m: ca.constpow(x, -128), (2**-128, 1, -128 * 2.0**127, -128 * 2.0**-256),
+    ),
+    "negative power": (lambda t, x, P, m: ca.constpow(x, -2), (0.25, 1, -4, -0.125)),
+    "broken negative power": (
+        lambda t, x, P, m: (2 * x) ** -1.5, (4**-1.5, 2**-1.5, -3 * 2**-2, -3 * 2**-5.5),
+    ),
+    "parameter's sine": (lambda t, x, P, m: ca.sin(P) * x, times_state(math.sin(0.5))),
+    "parameter's cosine": (lambda t, x, P, m: ca.cos(P) * x, times_state(math.cos(0.5))),
+    "parameter's tangent": (lambda t, x, P, m: ca.tan(P) * x, times_state(math.tan(0.5))),
+    "parameter's angle": (lambda t, x, P, m: ca.atan2(P, m) * x, times_state(math.atan(0.5))),
+    "parameter's remainder": (lambda t, x, P, m: ca.fmod(P, 0.4) * x, times_state(0.1)),
+    "branches": (
+        lambda t, x, P, m: when(c := t > 0.5, x) + when(ca.logic_not(c), 3 * x), (1, 6, -UNBOUNDED, UNBOUNDED),
+    ),
+    "the other first": (
+        lambda t, x, P, m: when(ca.logic_not(c := t > 0.5), 3 * x) + when(c, x), (1, 6, -UNBOUNDED, UNBOUNDED),
+    ),
+    "the other throughout": (
+        lambda t, x, P, m: when(ca.logic_not(c := t > 5), 3 * x) + when(c, x), times_state(3),
+    ),
+}  # fmt: skip
+
+
+def test_bounds_are_those_of_interval_arithmetic() -> None:
+    t, x, u, P, m = (ca.SX.sym(name) for name in "txuPm")
+    rows = ca.vertcat(*(law(t, x, P, m) for law, _ in WORKED.values()))
+    crossings = ca.Function("crossings", [t, x, u, P, m, ca.SX.sym("w", 0)], [ca.densify(rows)])
+    found = _enclosed(crossings, (False,) * len(WORKED), 1)
+    assert found.rows == tuple(range(len(WORKED)))
+    look = np.ones(len(WORKED))
+    values = found.functions["crossing_bounds"](0, 1, 1, 2, 0, 0, 0.5, 1, look)
+    slopes = found.functions["crossing_slopes"](0, 1, 1, 2, 1, 1, 0, 0, 0, 0.5, 1, look)
+    told = np.hstack([np.array(one) for one in (*values, *slopes)])
+    for (name, (_, expected)), own in zip(WORKED.items(), told, strict=True):
+        assert own == pytest.approx(expected, rel=1e-12, abs=1e-12), name
+
+
 def test_what_is_enclosed_and_what_is_not() -> None:
     """Time, inputs and states have bounds; accelerations, exponents that move and jumps with states have none."""
     d = Draft("rows", q=1, v=1, inputs=(0.0,), switches=8, parameters=(1.0,))
@@ -170,6 +233,27 @@ def test_what_is_iterated_has_no_bounds() -> None:
         iteration_nominals=(1.0,),
     )  # fmt: skip
     assert Enclosed.of(equations).rows == (0,)
+
+
+def test_remainders_of_what_moves_and_rows_that_all_jump_have_none() -> None:
+    """The width of a saw is known at an instant only; a branch of a state makes slopes anything."""
+    d = Draft("none", q=1, v=1, inputs=(0.0,), switches=2)
+    for crossings, rows in (
+        (ca.vertcat(ca.fmod(d.t, d.u[0]) - 0.5, ca.fmod(d.t, 0.3) - 0.1), (1,)),
+        (ca.vertcat(ca.if_else(d.v > 1, 1, d.t) - 0.5, ca.floor(d.q) - 1), ()),
+    ):
+        equations = d.equations(A=ca.SX(1), b=-d.v, guess=ca.vertcat(1.0, 0.0), crossings=crossings)
+        assert Enclosed.of(equations).rows == rows
+        assert bool(Enclosed.of(equations).functions) == bool(rows)
+
+
+def test_what_calls_give_of_unbounded_arguments_has_none() -> None:
+    d = Draft("called", q=1, v=1, inputs=(0.0,), switches=2)
+    a, b = ca.SX.sym("a"), ca.SX.sym("b")
+    called = ca.Function("called", [a, b], [a * b], {"never_inline": True})
+    rows = [called(ca.fmod(d.t, d.u[0]), d.q), called(d.t, d.q)]
+    equations = d.equations(A=ca.SX(1), b=-d.v, guess=ca.vertcat(1.0, 0.0), crossings=ca.vertcat(*rows) - 1)
+    assert Enclosed.of(equations).rows == (1,)
 
 
 def test_a_model_without_such_switches_has_no_such_function() -> None:
