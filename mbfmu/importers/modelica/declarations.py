@@ -20,7 +20,7 @@ from mbfmu.importers.modelica.types_of import of_type
 from mbfmu.importers.modelica.values import casadi, is_symbolic
 from mbfmu.modeling import Start, State, Variable
 from mbfmu.modeling import types as t
-from mbfmu.modeling.connectors import INPUTS, Port, Signal, SignalInput
+from mbfmu.modeling.connectors import INPUTS, Port, Signal, SignalInput, SignalOutput
 from mbfmu.modeling.declarations import Declaration, Parameter
 
 
@@ -121,25 +121,88 @@ def states_of(model: Model) -> set[str]:
         and isinstance(call.arguments[0], s.Reference)
         and len(call.arguments[0].names) == 1
     } & variables
+    own = variables | {n for n in model.of_kind("connector") if issubclass(model.kind(n).port or Port, SignalOutput)}
+    # `x = y` of two variables of the model: which of them it gives, the other equations tell.
+    pairs: list[s.Equality] = []
+    others: list[s.Equality] = []
+    for e in equations:
+        names = {_named(e.left), _named(e.right)} & own
+        (pairs if len(names) == 2 else others).append(e)
+    states = _integrated(others, states)
+    while True:
+        doubtful = {n: None for e in pairs for n in (_named(e.left), _named(e.right)) if n in states}
+        given = _given(equations, own, states) if doubtful else 0
+        for name in doubtful:
+            fewer = _integrated(others, states - {name})
+            if _given(equations, own, fewer) > given:
+                states = fewer
+                break
+        else:
+            return states
+
+
+def _integrated(equations: list[s.Equality], states: set[str]) -> set[str]:
+    """Those of the states that no equation gives."""
     while True:
         left = set(states)
         for e in equations:
             sides = [(e.left, e.right)] + ([(e.right, e.left)] if isinstance(e.left, s.Reference) else [])
             for side, other in sides:
-                if isinstance(side, s.Reference) and len(side.names) == 1 and side.names[0] in states:
-                    rates = {
-                        n.arguments[0].names[0]
-                        for n in other.walk()
-                        if isinstance(n, s.Call)
-                        and n.function.names == ("der",)
-                        and n.arguments
-                        and isinstance(n.arguments[0], s.Reference)
-                    }
-                    if not rates & states:  # else it is the differential equation of another state
-                        left.discard(side.names[0])
+                if not _rates(other) & states:  # else it is the differential equation of another state
+                    left.discard(_named(side))
         if left == states:
             return states
         states = left
+
+
+def _named(side: s.Node) -> str:
+    """The variable that a side of an equation is, or an element of it; '' for an expression."""
+    return side.names[0] if isinstance(side, s.Reference) and len(side.names) == 1 else ""
+
+
+def _rates(node: s.Node) -> set[str]:
+    """Names of what `der` is taken of."""
+    return {
+        n.arguments[0].names[0]
+        for n in node.walk()
+        if isinstance(n, s.Call)
+        and n.function.names == ("der",)
+        and n.arguments
+        and isinstance(n.arguments[0], s.Reference)
+    }
+
+
+def _given(equations: list[s.Equality], own: set[str], states: set[str]) -> int:
+    """How many of a model's variables, of its states the rates, equations can be found for, one for each."""
+    wanted: list[list[str]] = []
+    for e in equations:
+        read = {r.names[0] for r in e.walk() if isinstance(r, s.Reference) and len(r.names) == 1 and r.names[0] in own}
+        rates = _rates(e) & own
+        plain = {_named(e.left), _named(e.right)}
+        wanted.append(sorted((read - states - (rates - plain)) | {f"der({n})" for n in rates & states}))
+    giver: dict[str, int] = {}
+    gives: dict[int, str] = {}
+
+    def find(k: int) -> bool:
+        """Have an equation give something, others something else where they gave that before."""
+        askers: dict[str, int] = {}
+        waiting = [k]
+        for asker in waiting:
+            for name in wanted[asker]:
+                if name in askers:
+                    continue
+                askers[name] = asker
+                if name in giver:
+                    waiting.append(giver[name])
+                    continue
+                while name:  # free: all who asked on the way here take what they asked for
+                    taker, taken = askers[name], name
+                    name = gives.get(taker, "")
+                    giver[taken], gives[taker] = taker, taken
+                return True
+        return False
+
+    return sum(map(find, range(len(equations))))
 
 
 def variable_of(model: Model, name: str, is_state: bool) -> Variable:
@@ -156,14 +219,15 @@ def variable_of(model: Model, name: str, is_state: bool) -> Variable:
         sizes = model.sizes(name)
         if sizes and not isinstance(value, list):
             value = values.fill(value, *sizes)
-        return casadi([float(v) if isinstance(v, bool) else v for v in values.flat(value)]) if sizes else casadi(value)
+        columns = [float(v) if isinstance(v, bool) else v for v in values.by_columns(value)]
+        return casadi(columns) if sizes else casadi(value)
 
     def fixed(instance: Any) -> Any:
         value = model.attribute(name, "fixed")
         for given in values.flat(value) if isinstance(value, list) else [value]:
             if not isinstance(given, bool | None):
                 raise ModelError(f"{name}: fixed = {given!s:.60} is neither true nor false")
-        return bool(value) if not isinstance(value, list) else [bool(v) for v in values.flat(value)]
+        return bool(value) if not isinstance(value, list) else [bool(v) for v in values.by_columns(value)]
 
     type_ = _type(model, name)
     if type_.base != "Real" and (is_state or type_.base not in INPUTS):  # an enumeration is its number
@@ -218,7 +282,7 @@ def _input_start(model: Model, name: str) -> Any:
     if value is None:
         return 0.0
     value = model.session.numbers(value, model.declared(name).component.at, mark=False)
-    return [float(v) for v in values.flat(value)] if isinstance(value, list) else value
+    return [float(v) for v in values.by_columns(value)] if isinstance(value, list) else value
 
 
 def _port_type(model: Model, name: str) -> t.Type:

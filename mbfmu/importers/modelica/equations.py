@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import warnings
 from typing import Any
 
 import casadi as ca
@@ -16,7 +17,7 @@ import casadi as ca
 from mbfmu.errors import ModelError
 from mbfmu.importers.modelica import syntax as s
 from mbfmu.importers.modelica import values
-from mbfmu.importers.modelica.evaluate import Environment, condition, evaluate
+from mbfmu.importers.modelica.evaluate import Environment, condition, evaluate, is_warning
 from mbfmu.importers.modelica.making import Model
 from mbfmu.importers.modelica.names import subscripted
 from mbfmu.importers.modelica.solving import Solver, number, value_of_side
@@ -61,7 +62,7 @@ class Equations:
         shape = tuple(declaration.shape(component))
         if isinstance(declaration, State):
             unknowns.states.add(name)
-            unknowns.add(("variable", name), shape, values.flat(array(self.scope._read(declaration))))
+            unknowns.add(("variable", name), shape, values.by_rows(self.scope._read(declaration), shape))
             unknowns.add(("rate", name), shape)
         else:
             unknowns.add(("variable", name), shape)
@@ -168,7 +169,8 @@ class Equations:
         if quantity is not None:
             return array(getattr(view, quantity))
         declaration: Any = component.ports().get(name) or component.declarations[name]
-        return shaped(values.flat(array(view)), tuple(declaration.shape(component)))
+        shape = tuple(declaration.shape(component))
+        return shaped(values.by_rows(view, shape), shape)
 
     def _own(self, name: str, quantity: str | None, node: s.Node) -> Any:
         port = self.model.component.ports()[name]
@@ -182,7 +184,8 @@ class Equations:
             if key in self.unknowns.known:
                 return self.unknowns.value(key, name)
             return self._fed(port, node)
-        return shaped(values.flat(array(self._port_view(name))), tuple(port.shape(self.model.component)))
+        shape = tuple(port.shape(self.model.component))
+        return shaped(values.by_rows(self._port_view(name), shape), shape)
 
     def _fed(self, port: SignalOutput, node: s.Node) -> Any:
         """Value of an output of the model's own that connections feed: that of their sources."""
@@ -224,7 +227,8 @@ class Equations:
     def _hand_over(self) -> None:
         scope = self.scope
         for key, elements in self.unknowns.known.items():
-            value = casadi(shaped(elements, (len(elements),))) if self.unknowns.shapes[key] else elements[0]
+            shape = self.unknowns.shapes[key]
+            value = casadi(values.by_columns(shaped(elements, shape))) if shape else elements[0]
             if key[0] == "flow":
                 setattr(self._port_view(key[1]), key[2], value)
             elif key[0] == "rate":
@@ -235,12 +239,13 @@ class Equations:
         for name, node, env, layer in self.model.given:
             statement = Statement(node, node, self._here(env), layer)
             elements = [number(e, statement) for e in values.flat(value_of_side(statement, node))]
-            size = math.prod(tuple(self.model.component.ports()[name].shape(self.model.component)))
+            shape = tuple(self.model.component.ports()[name].shape(self.model.component))
+            size = math.prod(shape)
             if len(elements) == 1 and size > 1:
                 elements *= size
             if len(elements) != size:
                 raise fault(node.at, f"{s.text(node)}: has {len(elements)} elements, the input has {size}")
-            scope._write(self.model.component.ports()[name], casadi(elements))
+            scope._write(self.model.component.ports()[name], casadi(values.by_columns(shaped(elements, shape))))
 
     def _assert(self, call: s.Call, env: Environment) -> None:
         """assert(condition, text): a comparison becomes a requirement of the run."""
@@ -260,23 +265,22 @@ class Equations:
             raise fault(call.at, f"{call.function}: this call is no equation that is translated")
         decides = call.arguments[0]
         check_condition(decides, env)
-        message = "the condition of an assert is violated"
-        if isinstance(call.arguments[1], s.Literal):
-            message = str(call.arguments[1].value)
-        message = f"{call.at}: {message}"
+        message = f"{call.at}: {evaluate(call.arguments[1], env)}"
+        stops = not is_warning(call)
         if isinstance(decides, s.Operation) and decides.operator in ("<", "<=", ">", ">="):
             a, b = (evaluate(o, env) for o in decides.operands)
             if values.is_number(a) and values.is_number(b):
                 distance = a - b if decides.operator in (">", ">=") else b - a
                 if is_symbolic(distance):
-                    self.scope.require(distance, message)
-                elif distance < 0:
-                    raise ModelError(message)
-                return
+                    if stops:
+                        self.scope.require(distance, message)
+                    return
         value = condition(decides, env)
-        if value is False:
+        if value is False and stops:
             raise ModelError(message)
-        if is_symbolic(value):
+        if value is False:
+            warnings.warn(message, stacklevel=2)
+        if is_symbolic(value) and stops:
             self.scope.require(value - 0.5, message)
 
     def _initially(self, equation: s.Node, env: Environment) -> None:

@@ -38,6 +38,8 @@ class Environment:
     locals: dict[str, Any] = dataclasses.field(default_factory=dict)
     equations: Equations | None = None
     is_smooth: bool = False
+    #: True in a branch of a function's algorithm that is run beside others, of which one is chosen later.
+    is_conditional: bool = False
     end: int | None = None
     #: Types of local names whose values do not tell them: of functions' variables (types_of.py).
     types: Mapping[str, str | None] = dataclasses.field(default_factory=dict)
@@ -127,6 +129,12 @@ def _is_boolean(symbol: ca.SX, env: Environment) -> bool:
     return env.equations is None or env.equations.is_boolean(symbol)
 
 
+def is_warning(assertion: s.Call) -> bool:
+    """True for `assert(..., AssertionLevel.warning)`, which stops nothing."""
+    levels = [*assertion.arguments[2:], *(value for name, value in assertion.named if name == "level")]
+    return any(isinstance(level, s.Reference) and level.names[-2:] == ("AssertionLevel", "warning") for level in levels)
+
+
 def whole(node: s.Node, env: Environment) -> int:
     """Value of an expression that gives a size or an index: its parameters get fixed."""
     value = env.session.numbers(evaluate(node, env), node.at)
@@ -139,6 +147,18 @@ def whole(node: s.Node, env: Environment) -> int:
     if not isinstance(value, int):
         raise fault(node.at, f"{s.text(node)}: is {values.describe(value)}; expected a whole number")
     return value
+
+
+def dimension(node: s.Node, env: Environment) -> int:
+    """A dimension in a declaration: a whole number, or a type for as many elements as it has values."""
+    if isinstance(node, s.Reference) and not (env.model is not None and env.model.has(node.names[0])):
+        if node.names == ("Boolean",):
+            return 2
+        type_ = env.session.classes.find(node.names, env.scope, node.absolute)
+        literals = enumeration(type_, env) if type_ is not None else None
+        if literals is not None:
+            return len(literals)
+    return whole(node, env)
 
 
 def loop(indices: tuple[tuple[str, s.Node | None], ...], env: Environment, at: Place) -> Iterator[Environment]:
@@ -167,12 +187,11 @@ def loop(indices: tuple[tuple[str, s.Node | None], ...], env: Environment, at: P
 def enumeration(found: Found, env: Environment) -> list[Any] | None:
     """Literals of an enumeration, None for other classes."""
     if found.node is not None and found.node.definition is not None and found.node.definition.literals is not None:
-        literals = found.node.definition.literals
-        return [library.Enumeration(x, i + 1, found.node.name) for i, x in enumerate(literals)]
+        return [*library.Enumeration.all_of(found.node.definition.literals, found.node.name)]
     scalar = library.scalar_type(found.full)
     if scalar is not None and scalar.type.values:
-        return [library.Enumeration(x, i + 1, scalar.type.name) for i, x in enumerate(scalar.type.values)]
+        return [*library.Enumeration.all_of(scalar.type.values, scalar.type.name)]
     return None
 
 
-__all__ = ["Environment", "ModelError", "condition", "enumeration", "evaluate", "loop", "truth", "whole"]
+__all__ = ["Environment", "ModelError", "condition", "dimension", "enumeration", "evaluate", "loop", "truth", "whole"]

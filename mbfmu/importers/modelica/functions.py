@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import itertools
+import warnings
 from collections.abc import Callable
 from typing import Any
 
 from mbfmu.importers.modelica import library, values
 from mbfmu.importers.modelica import syntax as s
-from mbfmu.importers.modelica.evaluate import Environment, condition, evaluate, loop, truth
+from mbfmu.importers.modelica.evaluate import Environment, condition, evaluate, is_warning, loop, truth
 from mbfmu.importers.modelica.names import element_of
 from mbfmu.importers.modelica.operators import choose
 from mbfmu.importers.modelica.packages import Node
@@ -49,7 +49,7 @@ def call_function(node: Node, positional: list[Any], named: dict[str, Any], env:
                     f"it takes {', '.join(names)}",
                 )
             local[name] = value
-        inner = Environment(session, node, None, local, env.equations, env.is_smooth)
+        inner = Environment(session, node, None, local, env.equations, env.is_smooth, env.is_conditional)
         for component, scope in function.inputs:
             if component.name not in local:
                 if component.modification.value is None:
@@ -95,13 +95,22 @@ def _statement(node: s.Node, env: Environment) -> None:
         value = evaluate(node.right, env)
         if isinstance(node.left, s.Tuple):
             results = value if isinstance(value, tuple) else (value,)
-            for target, result in itertools.zip_longest(node.left.items, results):
+            if len(node.left.items) > len(results):
+                raise fault(
+                    node.at,
+                    f"{s.text(node)}: {len(node.left.items)} variables on the left, but the function has "
+                    f"{len(results)} outputs; remove the last",
+                )
+            for target, result in zip(node.left.items, results, strict=False):
                 if target is not None:
                     _assign(target, result, env)
             return
         _assign(node.left, value[0] if isinstance(value, tuple) else value, env)
     elif isinstance(node, s.If):
         _if_statement(node.branches, node.otherwise, env)
+    elif isinstance(node, s.For) and len(node.indices) > 1:  # `break` ends the innermost loop
+        inner = dataclasses.replace(node, indices=node.indices[1:])
+        _statement(dataclasses.replace(node, indices=node.indices[:1], body=(inner,)), env)
     elif isinstance(node, s.For):
         for turn in loop(node.indices, env, node.at):
             # Locals of the function stay those of the function; the loop's index is its own.
@@ -130,8 +139,21 @@ def _statement(node: s.Node, env: Environment) -> None:
     elif isinstance(node, s.CallEquation):
         if node.call.function.names != ("assert",):
             raise fault(node.at, f"{node.call.function}: is called for what it does; functions here only give values")
+        _assert(node.call, env)
     else:
         raise fault(node.at, f"a {s.text(node)}-statement cannot be translated; write assignments, if, for or while")
+
+
+def _assert(call: s.Call, env: Environment) -> None:
+    """Refuse values that violate an assertion; where these change, or the branch may not be taken, nothing is known."""
+    here = dataclasses.replace(env, equations=None)
+    if env.is_conditional or not call.arguments or condition(call.arguments[0], here) is not False:
+        return
+    said = evaluate(call.arguments[1], here) if len(call.arguments) > 1 else "the condition of an assert is violated"
+    violated = fault(call.at, str(said))
+    if not is_warning(call):
+        raise violated
+    warnings.warn(str(violated), stacklevel=2)
 
 
 def _if_statement(branches: Any, otherwise: Any, env: Environment) -> None:
@@ -149,11 +171,12 @@ def _if_statement(branches: Any, otherwise: Any, env: Environment) -> None:
     if not is_symbolic(value):
         raise fault(decides.at, f"{s.text(decides)}: is {values.describe(value)}; a condition is true or false")
     # Both branches are run, each on names of its own; what they leave is chosen between.
+    either = dataclasses.replace(env, is_conditional=True)
     before = dict(env.locals)
     outcomes = []
     runs: tuple[Callable[[], None], ...] = (
-        lambda: _statements(body, env),
-        lambda: _if_statement(rest, otherwise, env),
+        lambda: _statements(body, either),
+        lambda: _if_statement(rest, otherwise, either),
     )
     for run in runs:
         env.locals.clear()

@@ -11,6 +11,7 @@ import functools
 import importlib.resources
 import math
 import pathlib
+from collections.abc import Sequence
 from typing import Any
 
 from mbfmu.importers.modelica.making import Found
@@ -324,12 +325,19 @@ class Enumeration(str):
 
     ordinal: int
     type_name: str
+    #: All literals of the type in their order; empty where they are not known.
+    literals: tuple[str, ...]
 
-    def __new__(cls, literal: str, ordinal: int, type_name: str) -> Enumeration:
+    def __new__(cls, literal: str, ordinal: int, type_name: str, literals: Sequence[str] = ()) -> Enumeration:
         """A literal by name and place."""
         self = super().__new__(cls, literal)
-        self.ordinal, self.type_name = ordinal, type_name
+        self.ordinal, self.type_name, self.literals = ordinal, type_name, tuple(literals)
         return self
+
+    @classmethod
+    def all_of(cls, literals: Sequence[str], type_name: str) -> list[Enumeration]:
+        """The literals of a type in their order."""
+        return [cls(literal, k, type_name, literals) for k, literal in enumerate(literals, 1)]
 
 
 # -- constants
@@ -392,7 +400,7 @@ def constant(full: Name) -> Any:
     enumeration = ".".join(full[1:-1] if full[0] == "Modelica" else full[:-1])
     literals = _ENUMERATIONS.get(enumeration)
     if literals and full[-1] in literals:
-        return Enumeration(full[-1], literals.index(full[-1]) + 1, full[-2])
+        return Enumeration(full[-1], literals.index(full[-1]) + 1, full[-2], literals)
     package = full[:-2]
     if not literals and len(package) > 2 and package[0] == "Modelica" and package[-1] == "Types":
         return Enumeration(full[-1], 0, full[-2])  # of a component class that mbfmu has, which checks it

@@ -18,7 +18,7 @@ from mbfmu.importers.modelica.branches import active
 from mbfmu.importers.modelica.building import make_member
 from mbfmu.importers.modelica.classes import Found
 from mbfmu.importers.modelica.construction import component_of
-from mbfmu.importers.modelica.evaluate import Environment, enumeration, truth, whole
+from mbfmu.importers.modelica.evaluate import Environment, dimension, truth
 from mbfmu.importers.modelica.inheritance import collect
 from mbfmu.importers.modelica.modifiers import (
     ABSENT,
@@ -149,11 +149,7 @@ class Model(making.Model):
                     raise fault(node.at, f"{name}[:]: has no value that tells its size")
                 sizes.append(shape[k])
             else:
-                literals = None
-                if isinstance(node, s.Reference) and not self.has(node.names[0]):
-                    type_ = self.session.classes.find(node.names, place.scope, node.absolute)
-                    literals = enumeration(type_, place) if type_ is not None else None
-                sizes.append(len(literals) if literals is not None else whole(node, place))
+                sizes.append(dimension(node, place))
                 try:
                     values.size(sizes[-1])
                 except Wrong as error:

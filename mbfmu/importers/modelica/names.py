@@ -70,7 +70,7 @@ def constant(found: Found, env: Environment, node: s.Node) -> Any:
         assert owner.definition is not None
         if owner.definition.literals is not None:
             literals = owner.definition.literals
-            return library.Enumeration(found.node.name, literals.index(found.node.name) + 1, owner.name)
+            return library.Enumeration(found.node.name, literals.index(found.node.name) + 1, owner.name, literals)
         return env.session.package_constant(owner, found.node.name, node)
     return library.constant(found.full) if found.node is None else None
 

@@ -56,8 +56,14 @@ def _range(node: s.Range, env: Environment) -> Any:
         env.session.numbers(evaluate(n, env), n.at) if n is not None else 1 for n in (node.start, node.step, node.stop)
     ]
     start, step, stop = bounds
-    if isinstance(start, library.Enumeration) and isinstance(stop, library.Enumeration):
-        return [library.Enumeration(str(start), k, start.type_name) for k in range(start.ordinal, stop.ordinal + 1)]
+    if isinstance(start, library.Enumeration) and isinstance(stop, library.Enumeration) and node.step is None:
+        if start.literals != stop.literals or not start.literals:
+            raise Wrong(
+                f"{values.describe(start)} and {values.describe(stop)} bound no range; take literals of one type"
+            )
+        return library.Enumeration.all_of(start.literals, start.type_name)[start.ordinal - 1 : stop.ordinal]
+    if isinstance(start, bool) and isinstance(stop, bool) and node.step is None:
+        return [b for b in (False, True) if start <= b <= stop]
     if not all(values.is_number(b) for b in bounds):
         raise Wrong("a range is between numbers")
     if step == 0:

@@ -14,7 +14,7 @@ from mbfmu.importers.modelica import library, types_of, values
 from mbfmu.importers.modelica import syntax as s
 from mbfmu.importers.modelica.calls import METHODS
 from mbfmu.importers.modelica.classes import Classes, Found, Member
-from mbfmu.importers.modelica.evaluate import Environment, evaluate, whole
+from mbfmu.importers.modelica.evaluate import Environment, dimension, evaluate
 from mbfmu.importers.modelica.functions import Closure
 from mbfmu.importers.modelica.library import Enumeration, Scalar
 from mbfmu.importers.modelica.making import Model
@@ -379,7 +379,7 @@ class Session:
 
     def blank(self, component: s.Component, env: Environment) -> Any:
         """What a local variable of a function is before it is assigned."""
-        sizes = [0 if isinstance(d, s.Colon) else whole(d, env) for d in component.dimensions]
+        sizes = [0 if isinstance(d, s.Colon) else dimension(d, env) for d in component.dimensions]
         kind = self.kind(component.type, env.scope, None, component.at)
         if kind.kind == "record":
             element: Any = self.record(kind.found.node, ([], {}), component, env)  # type: ignore[arg-type]
@@ -412,7 +412,7 @@ class Session:
         return result
 
     def _fields(self, node: Node, depth: int) -> list[tuple[s.Component, Node]]:
-        """Fields of a record, inherited ones first."""
+        """Fields of a record, inherited ones first, each with the value of the outermost modifier and its place."""
         definition = node.definition
         if definition is None or depth > 20:
             raise fault(Place(self.classes.path, 1), f"{node.name}: is no record")
@@ -420,7 +420,13 @@ class Session:
         for base in node.bases:
             known = self.classes.base(base, node)
             if known is not None and known.node is not None:
-                found += self._fields(known.node, depth + 1)
+                given = {
+                    a.names: a.modification for a in base.modification.arguments if a.modification.value is not None
+                }
+                found += [
+                    (dataclasses.replace(e, modification=given[e.name,]), node) if (e.name,) in given else (e, scope)
+                    for e, scope in self._fields(known.node, depth + 1)
+                ]
         return found + [(e, node) for e in definition.elements if isinstance(e, s.Component)]
 
     def elements_of(self, value: Any, node: s.Node, env: Environment) -> list[Any]:
@@ -429,7 +435,7 @@ class Session:
             return list(value.split())
         if isinstance(value, Absent):
             raise fault(node.at, f"{s.text(node)}: does not exist with the present parameters")
-        raise fault(node.at, f"{s.text(node)}: has no elements")
+        raise fault(node.at, f"{s.text(node)}: has no elements; remove its subscripts")
 
     def attribute(self, value: Any, name: str, node: s.Reference, env: Environment) -> Any:
         """What a component, connector or model has under a name."""
@@ -497,7 +503,7 @@ class Session:
         self.register(component)
         if isinstance(value, str) and declaration.type.values:
             literals = declaration.type.values
-            return Enumeration(value, literals.index(value) + 1, declaration.type.name)
+            return Enumeration(value, literals.index(value) + 1, declaration.type.name, literals)
         # What is only shown is no part of the equations; its numbers are taken as they are.
         return self.numbers(array(value), Place(self.classes.path, 1), mark=not declaration.animation)
 

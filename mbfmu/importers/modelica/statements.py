@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 
 from mbfmu.importers.modelica import syntax as s
 from mbfmu.importers.modelica.evaluate import Environment
@@ -53,6 +54,7 @@ def statements_of(model: Model, equations: Equations) -> tuple[list[Statement], 
             assertions.append((equation.call, env))
         else:
             result += _of(equation, env, model)
+            assertions += [(call, env) for call in _assertions(equation)]
     return result, assertions
 
 
@@ -81,6 +83,25 @@ def _of(equation: s.Node, env: Environment, model: Model) -> list[Statement]:
             "an if-expression where the value follows from the present ones",
         )
     return []
+
+
+def _assertions(equation: s.Node) -> list[s.Call]:
+    """The calls in the branches of an if-equation whose conditions change: assertions hold where theirs is taken."""
+    if not isinstance(equation, s.If):
+        return []
+    found: list[s.Call] = []
+    others: list[s.Node] = []
+    for decides, body in (*equation.branches, (None, equation.otherwise)):
+        at = equation.at
+        skipped = [*others, *([s.Operation(at, "not", (decides,))] if decides is not None else [])]
+        for call in (e.call for e in body if isinstance(e, s.CallEquation)):
+            if call.function.names == ("assert",) and call.arguments:
+                holds = functools.reduce(lambda a, b: s.Operation(at, "or", (a, b)), [*skipped, call.arguments[0]])
+                call = dataclasses.replace(call, arguments=(holds, *call.arguments[1:]))
+            found.append(call)
+        if decides is not None:
+            others.append(decides)
+    return found
 
 
 def _merged(equation: s.If, env: Environment) -> list[Statement]:

@@ -11,6 +11,7 @@ import functools
 import itertools
 import math
 import operator
+import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -79,6 +80,21 @@ def array(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [array(v) for v in value]
     return value
+
+
+def by_columns(value: Any) -> list[Any]:
+    """All elements of a value in the order in which components keep them: the first index runs fastest."""
+    elements = flat(value)
+    return [elements[k] for k in np.arange(len(elements)).reshape(shape(value)).ravel(order="F")]
+
+
+def by_rows(value: Any, dimensions: tuple[int, ...]) -> list[Any]:
+    """All elements, row by row, of what a component keeps: an array, or a column of its elements by columns."""
+    given = array(value)
+    elements = flat(given)
+    if len(dimensions) < 2 or shape(given) == dimensions:
+        return elements
+    return [elements[k] for k in np.arange(len(elements)).reshape(dimensions, order="F").ravel()]
 
 
 def casadi(value: Any) -> Any:
@@ -404,6 +420,14 @@ def normalize(v: Any, eps: Any = 1e-13) -> Any:
     return elementwise(_divide, v, length)
 
 
+def _direction(v: Any) -> Any:
+    """A vector over its length, which is not 0."""
+    length = norm(v)
+    if not is_symbolic(length) and length == 0:
+        raise Wrong("a vector of zeros has no direction")
+    return elementwise(_divide, v, length)
+
+
 # -- scalar functions
 
 _MATH: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
@@ -457,7 +481,9 @@ def _integer(value: Any) -> Any:
 def _text(
     value: Any, significantDigits: Any = 6, minimumLength: Any = 0, leftJustified: Any = True, format: Any = ""
 ) -> str:
-    if isinstance(value, bool):
+    if format and not is_symbolic(value):
+        word = _formatted(value, format)
+    elif isinstance(value, bool):
         word = str(value).lower()
     elif isinstance(value, str | int):
         word = str(value)
@@ -465,7 +491,16 @@ def _text(
         word = f"{value:.{int(significantDigits)}g}"
     else:
         word = "..."  # an expression has no text before the model runs
-    return word.ljust(int(minimumLength)) if leftJustified else word.rjust(int(minimumLength))
+    return word.ljust(size(minimumLength)) if leftJustified else word.rjust(size(minimumLength))
+
+
+def _formatted(value: Any, format: Any) -> str:
+    """A number in a format of C's, without its `%`."""
+    known = re.fullmatch(r"[-+ 0#]*\d{0,3}(\.\d{0,3})?[a-zA-Z]", format) if isinstance(format, str) else None
+    letters = "diouxXceEfgG" if isinstance(value, int) else "eEfgG"
+    if not known or isinstance(value, bool | str) or format[-1] not in letters:
+        raise Wrong(f'{describe(value)} has no format "{format}"; give one of C\'s without %, such as ".3f"')
+    return f"%{format}" % value
 
 
 def _conversion(factor: float, offset: float = 0.0) -> Callable[[Any], Any]:
@@ -583,10 +618,17 @@ def _refuse_dependent(a: Any) -> None:
         raise Wrong("the linear equations cannot be solved: rows of their matrix depend on each other")
 
 
+def _rows(matrix: ca.SX, dimensions: tuple[int, ...]) -> Any:
+    """A vector or matrix of CasADi's with these dimensions, which may be 1, as lists."""
+    if len(dimensions) == 1:
+        return [matrix[i] for i in range(dimensions[0])]
+    return [[matrix[i, j] for j in range(dimensions[1])] for i in range(dimensions[0])]
+
+
 def _solve(a: Any, b: Any) -> Any:
     _refuse_dependent(a)
     if any(map(is_symbolic, flat(a) + flat(b))):
-        return array(ca.solve(ca.SX(casadi(a)), ca.SX(casadi(b))))
+        return _rows(ca.solve(ca.SX(casadi(a)), ca.SX(casadi(b))), shape(b))
     try:
         return array(np.linalg.solve(np.array(a, dtype=float), np.array(b, dtype=float)))
     except (np.linalg.LinAlgError, ValueError) as error:
@@ -596,7 +638,7 @@ def _solve(a: Any, b: Any) -> Any:
 def _inverse(a: Any) -> Any:
     if any(map(is_symbolic, flat(a))):
         _refuse_dependent(a)
-        return array(ca.inv(ca.SX(casadi(a))))
+        return _rows(ca.inv(ca.SX(casadi(a))), shape(a))
     return _solve(a, identity(len(a)))
 
 
@@ -655,7 +697,7 @@ LIBRARY: dict[str, Callable[..., Any]] = {
     "Math.Vectors.length": norm,
     "Math.Vectors.norm": norm,
     "Math.Vectors.normalize": normalize,
-    "Math.Vectors.normalizeWithAssert": normalize,
+    "Math.Vectors.normalizeWithAssert": _direction,
     "Math.Vectors.reverse": lambda v: list(reversed(v)),
     "Math.Vectors.sort": _sorted,
     "Math.Matrices.solve": _solve,
