@@ -31,9 +31,11 @@ def obstacle(equations: Equations) -> str | None:
 def needs_completed_steps(equations: Equations) -> bool:
     """Tell whether fmi2CompletedIntegratorStep has something to do.
 
-    States that drift, assertions, or iteration variables, whose solution begins where the last step ended.
+    States that drift, assertions, constraints that were dropped, or iteration variables, whose solution begins where
+    the last step ended.
     """
-    return drifts(equations) or equations.nh > 0 or equations.niterations > 0
+    dropped = len(equations.redundant_names)
+    return drifts(equations) or equations.nh > 0 or dropped > 0 or equations.niterations > 0
 
 
 def led_back(equations: Equations, variables: Sequence[ScalarVariable]) -> tuple[ScalarVariable, ...]:

@@ -9,6 +9,7 @@
 #include "evaluate.h"
 #include "history.h"
 #include "impacts.h"
+#include "initialise.h"
 #include "integrator.h"
 #include "iterate.h"
 #include "log.h"
@@ -94,7 +95,8 @@ static Outcome fixed_step(Instance *s, double h, double end)
     know_derivatives(s);
     outcome = accept_iterations(s);
     if (outcome) return outcome;
-    return check_assertions(s, end, s->head.x, s->head.m, s->step.w);
+    outcome = check_still_redundant(s, end, s->head.x, s->head.m);
+    return outcome ? outcome : check_assertions(s, end, s->head.x, s->head.m, s->step.w);
 }
 
 INTERNAL void rehearse_step(Instance *s)

@@ -441,17 +441,33 @@ static Outcome check_rank(Instance *s, double t, const double *x, const double *
     return ASSERTION;
 }
 
-INTERNAL Outcome check_redundant(Instance *s, double t, const double *x, const double *m)
+/* The first dropped constraint that does not hold, -1 where all do. */
+static int violated_redundant(Instance *s, double t, const double *x, const double *m)
 {
     if (ne(s->model)) eval_redundant(s, t, x, inputs_at(s, t, x, m), m, s->checks.e);
     for (int i = 0; i < ne(s->model); ++i)
-        if (!(fabs(s->checks.e[i]) <= REDUNDANT_MET * (1 + largest(x, nq(s->model))))) {
-            because(s, "'%s' was dropped as redundant when the FMU was built, but does not hold with the present "
-                    "parameters (off by %.3g): rebuild the FMU with these", s->tables->redundant_names[i],
-                        s->checks.e[i]);
-            return ASSERTION;
-        }
+        if (!(fabs(s->checks.e[i]) <= REDUNDANT_MET * (1 + largest(x, nq(s->model))))) return i;
+    return -1;
+}
+
+INTERNAL Outcome check_redundant(Instance *s, double t, const double *x, const double *m)
+{
+    int i = violated_redundant(s, t, x, m);
+    if (i >= 0) {
+        because(s, "'%s' was dropped as redundant when the FMU was built, but does not hold with the present "
+                "parameters (off by %.3g): rebuild the FMU with these", s->tables->redundant_names[i], s->checks.e[i]);
+        return ASSERTION;
+    }
     return nredundancies(s->model) ? check_rank(s, t, x, m) : DONE;
+}
+
+INTERNAL Outcome check_still_redundant(Instance *s, double t, const double *x, const double *m)
+{
+    int i = violated_redundant(s, t, x, m);
+    if (i < 0) return DONE;
+    because(s, "'%s' does not hold any more (off by %.3g): what it ties is moved from two sides that contradict each "
+            "other; leave one of them to a force", s->tables->redundant_names[i], s->checks.e[i]);
+    return ASSERTION;
 }
 
 /* Solve for consistent states at the start time, with delayed signals as they are known; where the states are singular,

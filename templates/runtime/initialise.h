@@ -20,6 +20,9 @@ INTERNAL void take_start(Instance *s);
 /* Do the rows that were dropped as dependent still hold? */
 INTERNAL Outcome check_redundant(Instance *s, double t, const double *x, const double *m);
 
+/* Do they hold later in a run, at states that meet the others? What is moved from two sides may part there. */
+INTERNAL Outcome check_still_redundant(Instance *s, double t, const double *x, const double *m);
+
 /* The same with delayed signals that are what the signals are at the start. Where they follow from positions and speeds,
    the equations of initialisation know that, and the second round agrees with the first. */
 INTERNAL int find_start(Instance *s, int leaving);

@@ -11,6 +11,7 @@
 #include "functions.h"
 #include "history.h"
 #include "impacts.h"
+#include "initialise.h"
 #include "iterate.h"
 #include "log.h"
 #include "optimize.h"
@@ -723,7 +724,8 @@ INTERNAL Outcome judge(Instance *s, Outcome outcome)
         outcome = finish_event(s, trial->kink);
         if (outcome) return outcome;
     }
-    return check_assertions(s, end, s->head.x, s->head.m, s->step.w);
+    outcome = check_still_redundant(s, end, s->head.x, s->head.m);
+    return outcome ? outcome : check_assertions(s, end, s->head.x, s->head.m, s->step.w);
 }
 
 QUICK

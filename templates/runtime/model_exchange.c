@@ -50,11 +50,11 @@ static Status evaluate(Instance *s, const char *function)
                s->now->latch_t, s->log.cause);
 }
 
-/* Are the states far off those that meet the constraints? */
+/* Are the states far off those that meet the constraints? Those are left in exchange.x. */
 static int far_off(Instance *s)
 {
-    if (!nl(s->model) && !nquaternions(s->model)) return 0;
     COPY(s->exchange.x, s->latch.x, nx(s->model));
+    if (!nl(s->model) && !nquaternions(s->model)) return 0;
     if (project(s, s->now->latch_t, s->exchange.x, s->latch.m)) return 1;
     for (int i = 0; i < nx(s->model); ++i)
         if (fabs(s->exchange.x[i] - s->latch.x[i]) > FAR_OFF * (1 + fabs(s->exchange.x[i]))) return 1;
@@ -102,7 +102,9 @@ INTERNAL Status new_discrete_states(Instance *s, const char *name, EventInfo *in
     Outcome outcome = project(s, s->now->latch_t, s->exchange.x, s->latch.m);
     COPY(s->exchange.m, s->latch.m, ndiscrete(s->model));
     if (!outcome) outcome = settle_events(s, s->now->latch_t, s->exchange.x, s->latch.m, s->exchange.c, s->exchange.m);
-    if (!outcome && s->now->touched) outcome = check_redundant(s, s->now->latch_t, s->exchange.x, s->latch.m);
+    if (!outcome)
+        outcome = s->now->touched ? check_redundant(s, s->now->latch_t, s->exchange.x, s->latch.m)
+                                  : check_still_redundant(s, s->now->latch_t, s->exchange.x, s->latch.m);
     if (outcome) {
         explain(s, outcome);
         info->terminate = 1;
@@ -179,6 +181,10 @@ INTERNAL Status completed_integrator_step(Instance *s, const char *name, int *en
     s->now->steps += 1;
     *enter_event = far_off(s);
     *stop = 0;
+    if (check_still_redundant(s, s->now->latch_t, s->exchange.x, s->latch.m)) {
+        *enter_event = *stop = 1; /* who does not stop there is told in event mode */
+        return say(s, STATUS_WARNING, "%s at time %.9g: %s", name, s->now->latch_t, s->log.cause);
+    }
     Status status = nh(s->model) || niterations(s->model) ? evaluate(s, name) : STATUS_OK;
     if (!status) accept_latch(s);
     Outcome outcome = status ? DONE : check_assertions(s, s->now->latch_t, s->latch.x, s->latch.m, s->latch.w);
