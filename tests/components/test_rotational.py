@@ -16,7 +16,7 @@ from wiring import run
 import mbfmu
 from mbfmu.components import blocks, rotational, translational
 from mbfmu.dynamics.system import System
-from mbfmu.errors import ModelError
+from mbfmu.errors import InitializationError, ModelError
 from mbfmu.modeling import Assembly, Component, Start
 from mbfmu.runtime.run import Run
 from mbfmu.simulation import simulate
@@ -243,6 +243,34 @@ def test_parallel_paths_of_different_ratios_lock():
     result = simulate(Parallel(5.0), 1.0)
     np.testing.assert_allclose(result["a.phi"], 0.0, atol=1e-12)
     np.testing.assert_allclose(result["a.flange_b.tau"], -1.0, rtol=1e-12)
+
+
+def test_gears_in_a_row_pass_on_their_torques():
+    """2 N.m on 1 kg.m2 in front of 36 kg.m2 behind ratios of 2 and 3: 1 rad/s2, and 1 N.m into the first gear."""
+    model = Assembly()
+    model.torque, model.a = rotational.ConstantTorque(tau_constant=2.0), rotational.Inertia(J=1.0, **at_rest())
+    model.second, model.first = rotational.IdealGear(ratio=2.0), rotational.IdealGear(ratio=3.0)  # not in their order
+    model.b = rotational.Inertia(J=36.0)
+    model.connect(model.torque.flange, model.a.flange_a)
+    model.connect(model.a.flange_b, model.second.flange_a)
+    model.connect(model.second.flange_b, model.first.flange_a)
+    model.connect(model.first.flange_b, model.b.flange_a)
+    result = simulate(model, 1.0)
+    expected = {
+        "a.a": 1.0,
+        "second.flange_a.tau": 1.0,
+        "second.flange_b.tau": -2.0,
+        "first.flange_a.tau": 2.0,
+        "first.flange_b.tau": -6.0,
+    }
+    for name, value in expected.items():
+        np.testing.assert_allclose(result[name], value, rtol=1e-12, err_msg=name)
+
+
+def test_a_ratio_of_zero_is_told_as_an_error_of_its_run():
+    """And not as an end that the model wants."""
+    with pytest.raises(InitializationError, match=r"assertion violated: gear\.ratio = 0: must not be 0"):
+        simulate(Parallel(6.0), 1.0, start_values={"gear.ratio": 0.0})
 
 
 def test_a_rack_carries_a_mass():

@@ -125,6 +125,8 @@ def test_cc_chooses_the_compiler(monkeypatch):
         find_compiler()
     monkeypatch.setattr(shutil, "which", lambda name: f"/bin/{name}")
     assert require_compiler().command == ("no-such-compiler", "-m64")
+    monkeypatch.setenv("CC", "no-such-compiler")
+    assert require_compiler().command == ("no-such-compiler",)
 
 
 @pytest.mark.parametrize(
