@@ -6,7 +6,7 @@ by which line of Python and which function of C. A broken line is shown to these
 what runs at import is shown to the quick ones of its own folder, too, and what no test comes by to all of them. Results
 are added to `build/mutants.jsonl`, so that a run goes on where one with the same seed was stopped:
 
-    python tests/mutants.py [NUMBER] [--seed SEED] [--only PATH] [--quick | --all-cases]
+    python tests/mutants.py [NUMBER] [--seed SEED] [--only PATH] [--quick | --all-cases] [--seconds S]
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ import difflib
 import functools
 import itertools
 import json
+import math
 import os
 import pathlib
 import queue
@@ -267,11 +268,14 @@ class Coverage:
         """Return tests in the order of what they take."""
         return sorted(tests, key=lambda test: (self.seconds.get(test, 0.0), test))
 
-    def stages(self, tests: list[str]) -> Iterator[list[str]]:
-        """Return tests in groups, each of which takes longer than the one before."""
+    def stages(self, tests: list[str], most: float) -> Iterator[list[str]]:
+        """Return tests in groups, each of which takes longer than the one before, until all take so many seconds."""
         limits, group, taken = iter(STAGES), [], 0.0
         limit = next(limits)
         for test in tests:
+            most -= self.seconds.get(test, 0.0)
+            if most < 0:
+                break
             group.append(test)
             taken += self.seconds.get(test, 0.0)
             if taken > limit:
@@ -295,17 +299,17 @@ def statement(text: str, line: int) -> tuple[int, int]:
     return found
 
 
-def noticed_by(mutant: Mutant, where: pathlib.Path, coverage: Coverage, options: list[str]) -> str | None:
+def noticed_by(mutant: Mutant, where: pathlib.Path, coverage: Coverage, asked: argparse.Namespace) -> str | None:
     """Return the first test that fails in a clone, or what else went wrong; None where all pass."""
     covering, imported = coverage.tests(mutant.path, mutant.line)
-    for stage in coverage.stages(covering):
+    for stage in coverage.stages(covering, asked.seconds):
         least, times = PATIENCE
         patience = least + times * sum(coverage.seconds.get(test, 0.0) for test in stage)
         told = pytest(where, ["-x", "-q", *stage], patience)
         if told is not None:
             return told
     if imported or not covering:
-        return pytest(where, ["-x", "-q", *mutant.tests, *(["-m", "not slow"] if imported else options)], 3600)
+        return pytest(where, ["-x", "-q", *mutant.tests, *(["-m", "not slow"] if imported else asked.options)], 3600)
     return None
 
 
@@ -351,7 +355,7 @@ def clone(where: pathlib.Path) -> None:
 
 
 def results(
-    mutants: Iterable[Mutant], seed: int, coverage: Coverage, options: list[str]
+    mutants: Iterable[Mutant], coverage: Coverage, asked: argparse.Namespace
 ) -> Iterator[tuple[Mutant, str | None]]:
     """Show mutants to tests, one in each clone at a time; returns each with what notices it, in their order."""
     known = [json.loads(line) for line in RESULTS.read_text().splitlines()] if RESULTS.exists() else []
@@ -361,11 +365,11 @@ def results(
         free.put(where)
 
     def show(mutant: Mutant) -> str | None:
-        key = (mutant.path, mutant.line, mutant.operator, seed)
+        key = (mutant.path, mutant.line, mutant.operator, asked.seed)
         if key not in done:
             where = free.get()
             with written(where / mutant.path, mutant.text):
-                done[key] = noticed_by(mutant, where, coverage, options)
+                done[key] = noticed_by(mutant, where, coverage, asked)
             free.put(where)
             with RESULTS.open("a") as file:
                 names = ("path", "line", "operator", "seed")
@@ -386,13 +390,16 @@ def main() -> int:
     which = parser.add_mutually_exclusive_group()
     for option, told in (("--quick", ["-m", "not slow"]), ("--all-cases", ["--all-cases"])):
         which.add_argument(option, dest="options", action="store_const", const=told, default=[], help=" ".join(told))
+    parser.add_argument(
+        "--seconds", type=float, default=math.inf, help="that tests of a line take at most, the cheapest"
+    )
     asked = parser.parse_args()
     for where in CLONES:
         clone(where)
     record(asked.options)
     survivors, count = [], 0
     mutants = sample(asked.number, asked.seed, asked.only)
-    for mutant, by in results(mutants, asked.seed, Coverage(), asked.options):
+    for mutant, by in results(mutants, Coverage(), asked):
         count += 1
         print(f"{count}: {mutant.path}:{mutant.line}: {mutant.operator}: {by or 'SURVIVED'}", flush=True)
         if by is None:
