@@ -150,9 +150,7 @@ def consistent_inputs(
     )
 
 
-def _newton_step(jacobian: np.ndarray | None, residual: np.ndarray) -> np.ndarray:
-    if jacobian is None:
-        return residual
+def _newton_step(jacobian: np.ndarray, residual: np.ndarray) -> np.ndarray:
     with np.errstate(all="ignore"):
         try:
             return np.linalg.solve(np.eye(residual.size) - jacobian, residual)
