@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import os
 import pathlib
 from typing import Any
 
@@ -52,7 +53,7 @@ def load(path: str | pathlib.Path, **options: Any) -> Assembly:
         options["class_name"] = class_name
     if not is_importable(path):
         raise ModelError(f"{path}: no reader for files of this kind; known: {', '.join(sorted(IMPORTERS))}")
-    if not path.is_file():
+    if not os.path.isfile(path):  # False, too, of what cannot be a path
         raise ModelError(f"{path}: no such file; check the path")
     reader = importlib.import_module(IMPORTERS[path.suffix.lower()]).load
     known = [name for name, p in inspect.signature(reader).parameters.items() if p.kind is p.KEYWORD_ONLY]

@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 import mbfmu
-from mbfmu import cli
+from mbfmu import cli, importers
+from mbfmu.errors import ModelError
 from mbfmu.importers import IMPORTERS
 from mbfmu.importers.mjcf import FEATURES
 from mbfmu.importers.urdf import JOINTS, Drive
@@ -123,3 +124,33 @@ def test_the_pages_name_every_feature_and_option(root: pathlib.Path) -> None:
     assert set(re.findall(r"^\| `(\w+)` \| [^\n]*$", page.partition("## What moves the joints")[2], re.M)) == set(
         get_args(Drive)
     )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("suffix", sorted({*IMPORTERS} - {".xacro"}))  # which its own reader opens
+def test_a_file_that_is_not_there_or_cannot_be_read_is_told(
+    suffix: str, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for path in (tmp_path / f"none{suffix}", tmp_path, f"{'x' * 300}{suffix}", f"x\0{suffix}"):
+        with pytest.raises(
+            ModelError, match="no such file; check the path" if path is not tmp_path else "no reader for"
+        ):
+            importers.load(path)
+    path = tmp_path / f"model{suffix}"
+    path.write_text("text")
+
+    def refused(*arguments: object, **options: object) -> bytes:
+        raise PermissionError(13, "Permission denied")
+
+    for name in ("read_bytes", "read_text", "open"):
+        monkeypatch.setattr(pathlib.Path, name, refused)
+    said = rf"{re.escape(str(path))}: cannot be read \(Permission denied\); check the path and its permissions"
+    with pytest.raises(ModelError, match=said):
+        importers.load(path)
+
+
+def test_a_file_of_another_kind_is_told_with_the_kinds_that_are_read(tmp_path: pathlib.Path) -> None:
+    with pytest.raises(
+        ModelError, match=r"a\.step: no reader for files of this kind; known: \.mo, \.urdf, \.xacro, \.xml"
+    ):
+        importers.load(tmp_path / "a.step")

@@ -12,6 +12,7 @@ from mutants import mutants, verdict
 import mbfmu
 from mbfmu.dynamics.system import System
 from mbfmu.errors import ModelError
+from mbfmu.importers.mjcf.rotations import angles_123
 
 mujoco = pytest.importorskip("mujoco", reason="no MuJoCo: pip install 'mbfmu[mjcf]'")
 from against_mujoco import Twin, error  # noqa: E402
@@ -306,3 +307,162 @@ def test_numbers_that_mujoco_takes_of_what_never_moves_are_refused(option, mass,
     )
     with pytest.raises(ModelError, match=words):
         mbfmu.load(tmp_path / "model.xml")
+
+
+UNTOUCHED = 'contype="0" conaffinity="0"'
+
+
+@pytest.mark.slow
+def test_actuators_of_sites_push_and_turn_as_in_mujoco(tmp_path: pathlib.Path) -> None:
+    path = written(
+        tmp_path,
+        f"""<worldbody><body pos="0 0 1"><freejoint/><geom type="box" size=".1 .2 .3" mass="2" {UNTOUCHED}/>
+          <site name="s" pos=".1 .2 .3" euler="20 30 40"/></body></worldbody>
+        <actuator>
+          <general name="jet" site="s" gear="1 2 3 .4 .5 .6" gainprm="2" ctrllimited="true" ctrlrange="-1.6 1"
+            forcelimited="true" forcerange="-3 1.5"/>
+          <motor name="lift" site="s" gear="0 0 1.5 0 0 0"/>
+          <motor site="s" gear="0 0 0 0 0.5 0"/>
+        </actuator>
+        <sensor><actuatorfrc name="force" actuator="jet"/></sensor>""",
+    )
+    twin = Twin(path)
+    assert error(twin, states=4) < 1e-13
+    assert set(twin.assembly.parts) >= {"jet_force", "jet_torque", "lift_force", "actuator3_torque"}
+    assert not {"lift_torque", "actuator3_force"} & set(twin.assembly.parts)
+    twin.data.ctrl[:] = (0.7, 0, 0)
+    twin.accelerations()
+    assert twin.state["force"] == pytest.approx(1.4)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "equality",
+    [
+        '<connect name="c" body1="a" body2="b" anchor="0.5 0 0.2"/>',
+        '<connect site1="s" site2="r"/>',
+        '<weld body1="a" body2="b"/>',
+        '<weld site1="s" site2="r"/>',
+    ],
+)
+def test_loops_that_are_closed_move_as_in_mujoco(equality: str, tmp_path: pathlib.Path) -> None:
+    path = written(
+        tmp_path,
+        f"""<worldbody>
+          <body name="a" pos="0 0 1"><joint axis="0 1 0"/><joint axis="1 0 0"/><joint axis="0 0 1"/>
+            <geom type="box" size=".1 .2 .3" mass="2" {UNTOUCHED}/>
+            <site name="s" pos=".1 .2 .3" euler="20 30 40"/></body>
+          <body name="b" pos=".3 0 1" euler="10 20 30"><freejoint/>
+            <geom type="box" size=".3 .2 .1" mass="1" {UNTOUCHED}/>
+            <site name="r" pos="-.1 .2 .3" euler="50 30 40"/></body>
+        </worldbody><equality>{equality}</equality>""",
+    )
+    twin = Twin(path)
+    assert error(twin, states=2) < 1e-10
+    if "weld body1" in equality:  # b as it stands in a: turned by 10, 20 and 30 degrees, one after the other
+        cosines, sines = np.cos(np.radians([10, 20, 30])), np.sin(np.radians([10, 20, 30]))
+        trace = cosines[1] * cosines[2] + cosines[0] * cosines[2] - sines.prod() + cosines[0] * cosines[1]
+        anchor = twin.assembly.parts["equality1_anchor1"]
+        assert anchor.value("angle") == pytest.approx(np.degrees(np.arccos((trace - 1) / 2)))
+        assert tuple(anchor.value("r")) == pytest.approx((0.3, 0, 0))
+
+
+@pytest.mark.slow
+def test_couplings_without_counterpart_are_told_and_inactive_ones_noted(tmp_path: pathlib.Path) -> None:
+    path = written(
+        tmp_path,
+        f"""<worldbody><body><joint name="ball" type="ball"/><geom size=".1" {UNTOUCHED}/>
+          <body><joint name="h"/><joint name="k" axis="1 0 0"/><geom size=".1" {UNTOUCHED}/></body></body></worldbody>
+        <tendon><fixed name="t"><joint joint="h" coef="1"/></fixed></tendon>
+        <equality>
+          <joint name="square" joint1="h" joint2="k" polycoef="0 1 0.5 0 0"/>
+          <tendon name="rope" tendon1="t"/>
+          <joint name="still" joint1="h" joint2="k" active="false"/>
+          <joint name="held" joint1="k" polycoef="0.25 0 0 0 0"/>
+        </equality>""",
+    )
+    with pytest.raises(ModelError) as caught:
+        mbfmu.load(path, without="tendons")
+    message = str(caught.value)
+    assert message.startswith(f"{path}: there is no counterpart for couplings other than ")
+    assert "equality square in line 6 (not linear), equality rope in line 7. Leave it out with" in message
+    assembly = mbfmu.load(path, without="tendons,equality")
+    assert any(note.startswith("inactive, and left out: equality still in line 8") for note in assembly.notes)
+    assert not {"h_mimic", "h_held"} & set(assembly.parts)
+    assert assembly.parts["k_held"].value("phi0") == 0.25
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("actuator", "said"),
+    [
+        ('joint="ball"', "acts on a ball or free joint"),
+        ('joint="limited"', "its joint has an actuatorfrcrange"),
+        ('site="s" refsite="r"', "acts relative to a refsite"),
+        ('site="s" biastype="affine" biasprm="0 -1"', "feedback from a site"),
+        ('body="b"', "its transmission"),
+        ('joint="h" gaintype="affine" gainprm="1 1"', "its gain is not fixed"),
+        ('joint="h" biastype="user"', "its bias is not affine"),
+        ('joint="h" dyntype="user"', "its dynamics"),
+        ('joint="h" dyntype="integrator" actlimited="true" actrange="-1 1"', "its activation is limited"),
+        ('joint="h" armature="1"', "its armature"),
+        ('joint="h" damping="1"', "its damping"),
+        ('joint="h" delay="0.1" nsample="4"', "its delay"),
+    ],
+)
+def test_actuators_without_counterpart_are_told_by_name_line_and_why(
+    actuator: str, said: str, tmp_path: pathlib.Path
+) -> None:
+    kind = "adhesion" if "body" in actuator else "general"
+    more = ' ctrlrange="0 1"' if "body" in actuator else ""
+    path = written(
+        tmp_path,
+        f"""<worldbody><body><joint name="ball" type="ball"/><geom size=".1" {UNTOUCHED}/><site name="s"/>
+          <body name="b"><joint name="h"/><geom size=".1" {UNTOUCHED}/><site name="r"/>
+            <joint name="limited" axis="1 0 0" actuatorfrclimited="true" actuatorfrcrange="-1 1"/>
+          </body></body></worldbody>
+        <actuator><{kind} name="drive" {actuator}{more}/></actuator>
+        <sensor><actuatorfrc name="watch" actuator="drive"/></sensor>""",
+    )
+    if any(f'{word}="' in actuator for word in ("armature", "damping", "delay")):
+        fields = ("actuator_armature", "actuator_damping", "actuator_delay")
+        if not all(hasattr(mujoco.MjModel, field) for field in fields):
+            pytest.skip("this MuJoCo has no such actuators")
+    with pytest.raises(ModelError) as caught:
+        mbfmu.load(path)
+    message = str(caught.value)
+    assert f"actuator drive in line 6 ({said})" in message
+    assert "sensor watch in line 7 (its actuator is left out)" in message
+    assert message.endswith("Leave it out with --without actuators,sensors")
+    assert not mbfmu.load(path, without="actuators,sensors").inputs
+
+
+def test_a_cutoff_of_a_sensor_is_noted_and_a_sensor_of_a_camera_is_told(tmp_path: pathlib.Path) -> None:
+    path = written(
+        tmp_path,
+        f"""<worldbody><body><joint name="h"/><geom name="g" size=".1" pos="1 2 3" {UNTOUCHED}/>
+          <camera name="c"/></body></worldbody>
+        <sensor><jointpos name="angle" joint="h" cutoff="1"/>
+        <framepos name="seen" objtype="camera" objname="c"/>
+        <framepos name="place" objtype="geom" objname="g"/></sensor>""",
+    )
+    with pytest.raises(ModelError, match=r"sensor seen in line 5\. Leave it out with --without sensors"):
+        mbfmu.load(path)
+    assembly = mbfmu.load(path, without="sensors")
+    assert "cutoff of sensor angle in line 4 is not kept" in assembly.notes
+    assert {"angle", "place"} <= set(assembly.outputs)
+    assert "seen" not in assembly.outputs
+    assert tuple(assembly.parts["place_frame"].value("r")) == (1, 2, 3)
+
+
+@pytest.mark.parametrize("middle", [0.4, np.pi / 2, -np.pi / 2])
+def test_angles_about_three_axes_give_the_rotation_again(middle: float) -> None:
+    def about(axis: int, angle: float) -> np.ndarray:
+        R, (j, k) = np.eye(3), [(1, 2), (2, 0), (0, 1)][axis]
+        R[j, j], R[j, k], R[k, j], R[k, k] = np.cos(angle), -np.sin(angle), np.sin(angle), np.cos(angle)
+        return R
+
+    R = about(0, 0.7) @ about(1, middle) @ about(2, -0.3)
+    found = angles_123(R)
+    assert np.allclose(about(0, found[0]) @ about(1, found[1]) @ about(2, found[2]), R, atol=1e-7)
+    assert found[1] == pytest.approx(middle)

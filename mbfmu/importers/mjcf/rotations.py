@@ -35,5 +35,5 @@ def angles_123(R: np.ndarray) -> tuple[float, ...]:
     """Angles about the x-, the new y- and the new z-axis that give a rotation matrix."""
     middle = math.asin(min(1.0, max(-1.0, R[0, 2])))
     if abs(R[0, 2]) > 1 - 1e-12:
-        return clean([math.atan2(R[1, 0], R[1, 1]), middle, 0.0])
+        return clean([math.atan2(R[2, 1], R[1, 1]), middle, 0.0])
     return clean([math.atan2(-R[1, 2], R[2, 2]), middle, math.atan2(-R[0, 1], R[0, 0])])

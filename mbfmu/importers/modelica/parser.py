@@ -50,7 +50,7 @@ def read_text(path: pathlib.Path) -> str:
     try:
         data = path.read_bytes()
     except OSError as error:
-        raise ModelError(f"{path}: cannot be read ({error.strerror}); give the path of a Modelica file") from error
+        raise ModelError(f"{path}: cannot be read ({error.strerror}); check the path and its permissions") from error
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError:
