@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import pathlib
+import re
 import sys
 from typing import Any
 
@@ -18,7 +19,7 @@ from mbfmu.cosimulation import SystemStructure, cosimulate, exposed_flanges, loo
 from mbfmu.demos import drivetrain
 from mbfmu.errors import ModelError, SimulationError
 from mbfmu.fmi.description import read_description
-from mbfmu.fmi.slave import Slave, Slave3
+from mbfmu.fmi.slave import AsksForNothing, Slave, Slave3
 from mbfmu.fmus.drivetrain import Car, Drivetrain, Powertrain
 
 J1, J2, C, D = 2.0, 3.0, 100.0, 1.0  # kg.m2, N.m/rad, N.m.s/rad
@@ -94,6 +95,12 @@ def fmus_3(tmp_path_factory: pytest.TempPathFactory) -> dict[str, pathlib.Path]:
         name: mbfmu.build(assembly, folder / f"{name}.fmu", target="native", equations="interpreted", fmi=3)
         for name, assembly in assemblies.items()
     }
+
+
+@pytest.fixture(scope="module")
+def elastic(fmus: dict[str, pathlib.Path]) -> SystemStructure:
+    """Two inertias with a spring between them."""
+    return SystemStructure.of({"driver": fmus["driver"], "load": fmus["load"]})
 
 
 def oscillator(times: np.ndarray) -> np.ndarray:
@@ -298,6 +305,22 @@ def test_rigid_couplings_agree_at_their_own_points(scheme: str, fmus: dict[str, 
     assert np.ptp(alone["slow"]["load.axis.w"]) > 0.001
 
 
+@pytest.mark.slow
+def test_loops_that_only_seem_to_be_are_noted_with_steps_of_their_own(fmus: dict[str, pathlib.Path]) -> None:
+    """An FMU that does not say what its outputs depend on could be on one; its angle answers to no torque at once."""
+    structure = SystemStructure.of({"driver": fmus["driver"], "load": fmus["load"]})
+    for unknown in structure.descriptions["load"].outputs:
+        unknown.dependencies = None
+    options = {"stop_time": 0.2, "inputs": "secant", "outputs": ["driver.inertia.phi", "load.inertia.phi"]}
+    result = cosimulate(structure, step=0.001, steps={"load": 0.002}, **options)
+    (note,) = result.account.notes
+    assert re.match("(load and driver|driver and load): may be on an algebraic loop", note)
+    assert "which do not answer to inputs at the start" in note
+    shown = np.column_stack([result[name] for name in options["outputs"]])
+    assert np.abs(shown - oscillator(result.time)).max() < 1e-3
+    assert cosimulate(structure, step=0.002, **options).account.notes == []
+
+
 def test_rigid_couplings_of_different_steps_are_refused(fmus: dict[str, pathlib.Path]) -> None:
     structure = SystemStructure.of({"rotor": fmus["rotor"], "load": fmus["load"]})
     with pytest.raises(SimulationError, match=r"on an algebraic loop.*rotor 0\.01 s.*give them one step"):
@@ -409,9 +432,19 @@ def test_fmus_of_fmi_3_that_ask_for_no_inputs_hold_them(
     monkeypatch.setattr(Slave3, "update", ask_for_nothing)
     structure = SystemStructure.of({"driver": fmus_3["driver"], "load": fmus_3["load"]})
     names = ["driver.inertia.phi", "load.inertia.phi"]
-    result = cosimulate(structure, stop_time=0.2, tolerance=1e-4, outputs=names)
-    assert [note.partition(":")[0] for note in result.account.notes] == ["driver", "load"]
-    assert np.abs(np.column_stack([result[n] for n in names]) - oscillator(result.time)).max() < 3e-4
+    errors = []
+    for options in ({}, {"step": 0.002, "inputs": "best"}):
+        result = cosimulate(structure, stop_time=0.2, tolerance=1e-4, outputs=names, **options)
+        assert sorted(note.partition(":")[0] for note in result.account.notes) == ["driver", "load"]
+        assert all("asks for no inputs within steps" in note for note in result.account.notes)
+        errors.append(np.abs(np.column_stack([result[n] for n in names]) - oscillator(result.time)).max())
+    held = cosimulate(structure, stop_time=0.2, step=0.002, inputs="hold", outputs=names)
+    assert errors[0] < 3e-4
+    assert errors[1] == pytest.approx(  # the spring's torque is behind by half a step, not by a whole one
+        np.abs(np.column_stack([held[n] for n in names]) - oscillator(held.time)).max() / 2, rel=0.1
+    )
+    with pytest.raises(AsksForNothing, match=r"^(driver|load): "):
+        cosimulate(structure, stop_time=0.2, step=0.002, inputs="secant")
 
 
 def test_derivatives_are_asked_for_in_both_versions(
@@ -520,18 +553,46 @@ def test_elements_without_flanges_and_without_equal_names(
         ({"step": 0.1, "inputs": "cubic"}, "inputs 'cubic': is unknown; known: best, hold, secant, tangent"),
         ({"step": 0.1, "steps": {"lode": 0.1}}, "no element 'lode'; did you mean load"),
         ({"step": 0.1, "steps": {"load": 0.0}}, "steps: load = 0.0: give a positive number of seconds"),
+        ({"stop_time": -1.0}, "from 0 s to -1 s: the stop must be after the start"),
+        ({"stop_time": math.inf}, "from 0 s to inf s: the stop must be after the start"),
+        ({"longest": 0.0}, "longest = 0 s: must be positive"),
+        ({"longest": math.inf}, "longest = inf s: must be positive"),
+        ({"longest": 0.1, "step": 0.1}, "longest = 0.1 s: is for steps that a tolerance chooses; leave it or step out"),
         ({"steps": {"load": 0.1}}, "steps of load: need the step of the other elements"),
         ({"step": 0.1, "start_values": {"motor.J": 1.0}}, "there is no element 'motor'"),
         ({"step": 0.1, "start_values": {"load.inertia.K": 1.0}}, "load.inertia.K: no such variable"),
         ({"step": 0.1, "start_values": {"load.inertia.J": math.nan}}, r"load at t = 0 s: cannot set inertia.J = nan"),
     ],
 )
-def test_options_that_cannot_be_are_refused(
-    options: dict[str, object], message: str, fmus: dict[str, pathlib.Path]
+def test_options_that_cannot_be_are_refused(options: dict[str, object], message: str, elastic: SystemStructure) -> None:
+    with pytest.raises((SimulationError, ModelError), match=message):
+        cosimulate(elastic, **options)
+
+
+@pytest.mark.parametrize(
+    ("ability", "options", "message"),
+    [
+        ({"canHandleVariableCommunicationStepSize": False}, {}, "load: takes steps of one length only .*give the step"),
+        (
+            {"maxOutputDerivativeOrder": 0},
+            {"step": 0.01, "inputs": "tangent"},
+            "load: gives no output derivatives .maxOutputDerivativeOrder., which inputs='tangent' needs; .*'secant'",
+        ),
+        (
+            {"canInterpolateInputs": False},
+            {"step": 0.01, "inputs": "tangent"},
+            "load: takes no input derivatives .*which inputs='tangent' needs; choose inputs='hold'",
+        ),
+    ],
+)
+def test_what_fmus_are_not_able_to_is_named(
+    ability: dict[str, Any], options: dict[str, Any], message: str, fmus: dict[str, pathlib.Path]
 ) -> None:
     structure = SystemStructure.of({"driver": fmus["driver"], "load": fmus["load"]})
-    with pytest.raises((SimulationError, ModelError), match=message):
-        cosimulate(structure, **options)
+    for name, value in ability.items():
+        setattr(structure.descriptions["load"].coSimulation, name, value)
+    with pytest.raises(SimulationError, match=message):
+        cosimulate(structure, stop_time=0.1, **options)
 
 
 def test_an_unknown_output_is_named(fmus: dict[str, pathlib.Path]) -> None:
