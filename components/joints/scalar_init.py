@@ -43,6 +43,11 @@ def _start_orientation(self: Component) -> Any:
     return to_Q(axes_rotations(self.sequence_start, angles, [0.0, 0.0, 0.0]))
 
 
+def _holds_orientation(self: Component) -> bool:
+    """True where all angles are fixed: the quaternion begins with what they say."""
+    return bool(self.use_angle) and all(self.is_fixed(f"angle_{i}") for i in _AXES)
+
+
 def _select(element: str) -> Parameter:
     return Parameter(StateSelect, "never", f"StateSelect of {element}")
 
@@ -185,6 +190,7 @@ class FreeMotionScalarInit(ArrowAnimation, PartialElementaryJoint):
         "Quaternion orientation object from frame_a to frame_b (where the angles are no states)",
         speed="w_rel_b",
         start=_start_orientation,
+        fixed=_holds_orientation,
         state_select="never",
         when=_has_quaternion,
     )
@@ -234,6 +240,10 @@ class FreeMotionScalarInit(ArrowAnimation, PartialElementaryJoint):
             R = from_Q(self.Q, self.w_rel_b)
             angles = axes_rotations_angles(R, self.sequence_start) if self.use_angle else ca.SX.zeros(3)
             self._elements("angle_", angles)
+            component = self._component
+            for i in _AXES if self.use_angle and not _holds_orientation(component) else ():
+                if component.is_fixed(f"angle_{i}"):
+                    self.initially(angles[i - 1] - component.start(f"angle_{i}")[0], f"angle_{i}")
         if self.use_angle and self.use_angle_d:
             self._elements("angle_d_", self.der(angles))
             if self.use_angle_dd:
