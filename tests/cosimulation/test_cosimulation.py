@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import pathlib
 import re
@@ -16,6 +17,7 @@ from mbfmu import Assembly, Start, cli
 from mbfmu.components import blocks, rotational, translational
 from mbfmu.components.interfaces import Flange_a, TranslationalFlange_a
 from mbfmu.cosimulation import SystemStructure, cosimulate, exposed_flanges, loops
+from mbfmu.cosimulation.flanges import ExposedFlange, wires
 from mbfmu.demos import drivetrain
 from mbfmu.errors import ModelError, SimulationError
 from mbfmu.fmi.description import read_description
@@ -558,6 +560,10 @@ def test_elements_without_flanges_and_without_equal_names(
         ({"longest": 0.0}, "longest = 0 s: must be positive"),
         ({"longest": math.inf}, "longest = inf s: must be positive"),
         ({"longest": 0.1, "step": 0.1}, "longest = 0.1 s: is for steps that a tolerance chooses; leave it or step out"),
+        (
+            {"signals": {"time": [0.0, 1.0], "load.axis.tau": [0.0, 1.0]}},
+            "load.axis.tau: follows driver.axis.tau already; leave it out of the inputs",
+        ),
         ({"steps": {"load": 0.1}}, "steps of load: need the step of the other elements"),
         ({"step": 0.1, "start_values": {"motor.J": 1.0}}, "there is no element 'motor'"),
         ({"step": 0.1, "start_values": {"load.inertia.K": 1.0}}, "load.inertia.K: no such variable"),
@@ -593,6 +599,21 @@ def test_what_fmus_are_not_able_to_is_named(
         setattr(structure.descriptions["load"].coSimulation, name, value)
     with pytest.raises(SimulationError, match=message):
         cosimulate(structure, stop_time=0.1, **options)
+
+
+def test_variables_of_unknown_elements_are_named(elastic: SystemStructure) -> None:
+    with pytest.raises(ModelError, match=r"lod\.axis\.w: there is no element lod; did you mean load"):
+        elastic.scalars("lod", "axis.w")
+
+
+def test_motion_that_the_other_flange_does_not_tell_is_named() -> None:
+    """One that takes angle, speed and acceleration, of another tool's that tells the angle."""
+    taker = ExposedFlange("axis", "rotational", True, "tau", ("phi", "w", "a"))
+    giver = ExposedFlange("shaft", "rotational", False, "tau", ("phi",))
+    for a, b in ((taker, giver), (giver, taker)):
+        with pytest.raises(ModelError, match=r"a and b: axis\.w is an input, but the other side has no such output"):
+            wires(a, b, "a and b")
+    assert wires(dataclasses.replace(giver, motion=("phi", "w", "a")), taker, "") == (False, ("phi", "w", "a"), "tau")
 
 
 def test_an_unknown_output_is_named(fmus: dict[str, pathlib.Path]) -> None:

@@ -10,10 +10,12 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
+from lxml import etree
 
-from mbfmu.cosimulation import open_package
+from mbfmu.cosimulation import SystemStructure, open_package
 from mbfmu.cosimulation.package import Package
-from mbfmu.errors import ValidationError
+from mbfmu.cosimulation.ssp import write_ssp
+from mbfmu.errors import ModelError, ValidationError
 
 #: One minute is 60 s, and a degree Fahrenheit 5/9 K from 459.67 degrees below zero on.
 PLANT = """<?xml version="1.0" encoding="UTF-8"?>
@@ -228,6 +230,41 @@ def test_bindings_of_other_types_are_left_out_and_noted(tmp_path: pathlib.Path) 
 
 
 # -- structure
+
+
+@pytest.mark.parametrize(
+    ("connector", "words"),
+    [
+        ("z", r"a\.z: a has no such variable; known"),
+        ("wx", r"a\.wx: a has no such variable; did you mean x or w"),
+        ("w", r"a\.w and b\.u: a\.w is no output, but parameter"),
+        ("u", r"a\.u and b\.u: a\.u is no output, but input"),
+    ],
+)
+def test_connectors_have_to_be_what_the_fmu_has(connector: str, words: str, tmp_path: pathlib.Path) -> None:
+    other = component("a").replace('name="u" kind="input"', "").replace('name="y"', f'name="{connector}"')
+    with pytest.raises(ModelError, match=words):
+        opened(tmp_path, system(other + component("b"), wire(f"a.{connector}", "b.u")))
+
+
+def test_units_are_written_as_fmus_define_them(tmp_path: pathlib.Path) -> None:
+    """Neutral factors and offsets are left out; of a unit that no FMU defines there is a name only."""
+    plant = PLANT.replace('causality="input"><Real', 'causality="input"><Real unit="rpm"')
+    outputs = '<ScalarVariable name="T2" valueReference="6" causality="output"><Real unit="degC"/></ScalarVariable>'
+    plant = plant.replace('causality="output"><Real/>', 'causality="output"><Real unit="bar"/>')
+    plant = plant.replace("</ModelVariables>", outputs + "</ModelVariables>")
+    with zipfile.ZipFile(tmp_path / "plant.fmu", "w") as archive:
+        archive.writestr("modelDescription.xml", plant)
+    structure = SystemStructure.of({"plant": tmp_path / "plant.fmu"}, [])
+    write_ssp(structure, tmp_path / "units.ssp")
+    with zipfile.ZipFile(tmp_path / "units.ssp") as archive:
+        root = etree.fromstring(archive.read("SystemStructure.ssd"))
+    units = {unit.get("name"): dict(unit[0].attrib) for unit in root.iterfind("{*}Units/{*}Unit")}
+    assert units == {
+        "bar": {},
+        "degC": {"K": "1", "offset": "273.15"},
+        "rpm": {"s": "-1", "rad": "1", "factor": "0.10471975511965977"},
+    }
 
 
 def test_elements_get_names_of_letters_each_once(tmp_path: pathlib.Path) -> None:
