@@ -78,7 +78,8 @@ def plausible_inertia(tensor: np.ndarray, where: str, warn: Callable[[str], None
     Raises:
         ModelError: a moment on the diagonal is negative by more than rounding.
     """
-    tensor = (tensor + tensor.T) / 2
+    with np.errstate(over="ignore"):
+        tensor = (tensor + tensor.T) / 2
     if not np.all(np.isfinite(tensor)):
         raise ModelError(f"{where}: its moments of inertia are no finite numbers; correct it")
     moments = np.linalg.eigvalsh(tensor)

@@ -15,7 +15,8 @@ from scipy.spatial.transform import Rotation
 import mbfmu
 from mbfmu.dynamics.system import System
 from mbfmu.errors import ModelError
-from mbfmu.importers.builder import ReaderWarning
+from mbfmu.importers.axis import ROTATION, Axis
+from mbfmu.importers.builder import Builder, ReaderWarning
 from mbfmu.importers.geometry import mesh_placement
 
 INERTIAL = '<inertial><mass value="{m}"/><inertia ixx="{i}" iyy="{i}" izz="{i}" ixy="0" ixz="0" iyz="0"/></inertial>'
@@ -362,9 +363,43 @@ WRONG = [
     (["<link/>"], 'line 2, <link>: needs name="..."'),
     (["<link name='a'>"], "line 3: is no valid XML"),
     (['<link name="a" xmlns:xacro="http://x/xacro"><xacro:box/></link>'], "is xacro, not yet URDF"),
+    (
+        [*TWO, link("c"), joint("j", "fixed", "a", "b"), joint("j", "fixed", "b", "c")],
+        'line 6, <joint name="j">: a second joint of this name; give one of them another name',
+    ),
+    (
+        [*TWO, link("c"), joint("j", "fixed", "b", "c"), joint("k", "fixed", "c", "b")],
+        'line 3, <link name="b">: cannot be reached from the root a: its joints form a loop; URDF describes trees',
+    ),
+    (
+        [*TWO, joint("j", "revolute", "a", "b", more='<limit lower="1" upper="-1"/>')],
+        "line 4, <limit>: lower limit of joint j above the upper one",
+    ),
+    (
+        [*TWO, joint("j", "continuous", "a", "b", more="<mimic/>")],
+        'line 4, <mimic>: of joint j: needs joint="..."',
+    ),
+    (
+        [*TWO, link("c"), joint("j", "continuous", "a", "b", more='<mimic joint="k"/>'), joint("k", "fixed", "b", "c")],
+        "line 5, <mimic>: joint j mimics k, which is no joint with one degree of freedom; name one",
+    ),
+    (
+        [*TWO, joint("j", "continuous", "a", "b", more='<dynamics damping="-1"/>')],
+        "line 4, <dynamics>: damping and friction of joint j must not be negative",
+    ),
+    (
+        [link("a", more="<visual><geometry><mesh/></geometry></visual>")],
+        'line 2, <mesh>: of link a: needs filename="..."',
+    ),
+    (
+        ['<material name="m"><color rgba="1 0"/></material>', link("a")],
+        'line 2, <color>: rgba="1 0": give four numbers from 0 to 1',
+    ),
+    ([link("a", i=1.5e308)], "link a: its moments of inertia are no finite numbers; correct it"),
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("elements", "message"), WRONG)
 def test_messages_name_file_line_and_element(elements: list[str], message: str, tmp_path: pathlib.Path) -> None:
     path = written(tmp_path, *elements)
@@ -465,3 +500,69 @@ def test_a_ground_asks_for_what_can_touch_it(tmp_path: pathlib.Path) -> None:
         mbfmu.load(path, ground=float("nan"))
     with pytest.warns(ReaderWarning, match="no link that moves has a <collision>"):
         mbfmu.load(path, ground=0.0)  # its base stands in the world
+
+
+def test_a_file_of_another_root_is_told(tmp_path: pathlib.Path) -> None:
+    path = tmp_path / "robot.urdf"
+    path.write_text("<mujoco/>")
+    with pytest.raises(ModelError, match=r"robot\.urdf, line 1: its root is <mujoco>, that of a URDF is <robot>"):
+        mbfmu.load(path)
+
+
+def test_what_is_drawn_is_looked_for_where_ros_has_it_and_what_has_no_shape_is_left_out(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for place in ("first/share/arms/a.stl", "second/arms/b.stl", "third/arms/c.stl"):
+        (tmp_path / place).parent.mkdir(parents=True)
+        (tmp_path / place).write_text("")
+    monkeypatch.setenv("ROS_PACKAGE_PATH", f"{tmp_path / 'first'}:{tmp_path / 'second'}")
+    monkeypatch.setenv("AMENT_PREFIX_PATH", str(tmp_path / "third" / "arms"))
+    names = (*(f"package://arms/{name}.stl" for name in "abcd"), f"file://{tmp_path}/e.stl")
+    forms = [f'<mesh filename="{name}"/>' for name in names]
+    forms += ["", "<torus/>", '<capsule radius="0.1" length="0.6"/>']
+    visuals = "".join(f"<visual><geometry>{form}</geometry></visual>" for form in forms) + "<visual/>"
+    (tmp_path / "robot").mkdir()
+    assembly = mbfmu.load(written(tmp_path / "robot", "<gazebo/>", link("hand", more=visuals), "<gazebo/>"))
+    shapes = [part for part in assembly.parts.values() if type(part).__name__ == "FixedShape"]
+    assert [shape.value("shapeType") for shape in shapes] == [
+        str(tmp_path / "first/share/arms/a.stl"),
+        str(tmp_path / "second/arms/b.stl"),
+        str(tmp_path / "third/arms/c.stl"),
+        "package://arms/d.stl",
+        str(tmp_path / "e.stl"),
+        "capsule",
+    ]
+    assert (shapes[-1].value("length"), shapes[-1].value("width")) == pytest.approx((0.8, 0.2))
+    assert "read over: <gazebo>" in assembly.notes
+
+
+def test_a_joint_that_mimics_nothing_of_another_one_is_held_at_its_offset(tmp_path: pathlib.Path) -> None:
+    path = written(
+        tmp_path,
+        *(link(name) for name in "abcd"),
+        joint("leader", "prismatic", "a", "b", "1 0 0"),
+        joint("held", "prismatic", "b", "c", "0 1 0", more='<mimic joint="leader" multiplier="0" offset="0.3"/>'),
+        joint("same", "prismatic", "c", "d", "0 0 1", more='<mimic joint="leader"/>'),
+    )
+    assembly = mbfmu.load(path, drive="none")
+    assert assembly.parts["held_held"].value("s0") == 0.3
+    assert not {"same_mimic", "same_offset", "same_gear"} & set(assembly.parts)
+    state = solved(assembly, leader__s=0.2, leader__v=0.1)
+    # d falls as b slides: one coordinate q with the kinetic energy 1/2 (3 + 1) q'2 (b, c and d along x, d along z)
+    assert (state["same.s"], state["held.s"], state["held.a"]) == (0.2, 0.3, pytest.approx(0, abs=1e-12))
+    assert state["leader.a"] == pytest.approx(-9.80665 / 4)
+
+
+def test_a_joint_that_slides_nothing_of_mass_is_held_along_its_axis(tmp_path: pathlib.Path) -> None:
+    limit = '<limit lower="0.1" upper="0.3" effort="0" velocity="0"/>'
+    path = written(
+        tmp_path, link("base"), '<link name="eye"/>', joint("zoom", "prismatic", "base", "eye", "0 3 4", more=limit)
+    )
+    held = mbfmu.load(path).parts["zoom_held"]
+    assert tuple(held.value("r")) == pytest.approx((0, 0.2 * 0.6, 0.2 * 0.8))
+
+
+def test_a_ratio_of_zero_ties_nothing(tmp_path: pathlib.Path) -> None:
+    axis = Axis(Builder("m", ""), None, "j", ROTATION)
+    with pytest.raises(ModelError, match="a ratio of 0 ties nothing"):
+        axis.follow(axis, 0, 0.5)
