@@ -236,7 +236,6 @@ def scene_of(name: str, **modifiers: Any) -> System:
 
 @pytest.mark.filterwarnings("ignore::mbfmu.errors.InitialConditionsWarning")
 @pytest.mark.slow
-@pytest.mark.campaign(keep=12)
 @pytest.mark.parametrize("name", TABLE)
 def test_every_class_draws_what_the_library_draws(name: str) -> None:
     system = scene_of(name)
@@ -287,7 +286,7 @@ def _used(component: Component, expression: ca.SX) -> list[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.campaign("Joints.Assemblies.JointUSP", "Joints.Assemblies.JointUSR", keep=10)
+@pytest.mark.campaign("Joints.Assemblies.JointUSP", "Joints.Assemblies.JointUSR", keep=25)
 @pytest.mark.parametrize("name", TABLE)
 def test_no_animation_parameter_is_ignored(name: str) -> None:
     """Most change numbers in what was drawn before; some what is drawn. Others, whose defaults follow it, stay."""
