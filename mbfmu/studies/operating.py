@@ -160,7 +160,7 @@ class Mechanics:
                 raise SimulationError(f"{self.equations.name}: the equations are not finite at this point")
             if self.equations.redundancies:
                 A[self.nv :, self.nv :] += self.completion(A)
-            factors = scipy.linalg.lu_factor(A, check_finite=False)
+            factors = scipy.linalg.lapack.dgetrf(A)[:2]  # what lu_factor gives, without its warning
             with np.errstate(all="ignore"):
                 w = scipy.linalg.lu_solve(factors, b.ravel(), check_finite=False)
         if not np.isfinite(w).all():
