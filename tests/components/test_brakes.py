@@ -56,7 +56,6 @@ def test_other_heat_comes_by_the_port() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.campaign
 def test_discs_of_a_car_are_asked_for() -> None:
     names = {variable.name for variable in System.of(Stop()).variables}
     assert {f"car.brake_{wheel}.disc.T" for wheel in vehicle.cars.WHEELS} <= names

@@ -129,7 +129,6 @@ class Free(Assembly):
 
 
 @pytest.mark.slow
-@pytest.mark.campaign
 def test_a_car_on_struts_and_links_answers_to_both_sides_alike() -> None:
     system, names = System.of(Free()), ["car.yawRate", "car.roll", "car.a_y"]
     straight, left, right = (

@@ -319,7 +319,6 @@ def test_a_small_rotation_of_a_turning_body():
 
 
 @pytest.mark.slow
-@pytest.mark.campaign
 def test_a_mode_as_a_scene(tmp_path, capsys):
     # two pendulums swing against each other in the quicker mode; its shape is that of the eigenvector on paper
     linear = mbfmu.linearize(TwoPendulums())
