@@ -72,6 +72,8 @@ def linearize(
 
     if mode != 1 and animation is None:
         raise MbfmuError("--mode is the mode that --animation shows; add --animation FILE, or leave it out")
+    if animation is not None and inputs is not None:
+        raise MbfmuError("--animation goes without --input: give the time or the rest about which the mode swings")
     if at not in ("start", "equilibrium"):
         try:
             number_in(at)
@@ -86,8 +88,6 @@ def linearize(
     if output:
         linear.save(output)
     if animation:
-        if inputs is not None:
-            raise MbfmuError("--animation goes without --input: give the time or the rest about which the mode swings")
         with printing.working("Drawing the mode"):
             animate_mode(system, animation, mode, point)
     if as_json:
