@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import pathlib
 import re
 import zipfile
+from collections.abc import Callable
 
 import numpy as np
 import pytest
 
 import mbfmu
-from mbfmu import Assembly, cli
-from mbfmu.components import blocks
+import mbfmu.export.build
+from mbfmu import Assembly, Start, cli
+from mbfmu.cli import systems
+from mbfmu.components import Body, Prismatic, World, blocks
 from mbfmu.cosimulation import SystemStructure, cosimulate, open_package
 from mbfmu.cosimulation.ssp import write_ssp
 from mbfmu.errors import ValidationError
@@ -320,6 +324,135 @@ def test_packages_that_cannot_be_run_are_refused(
 ) -> None:
     with pytest.raises(ValidationError, match=words), open_package(written(fmus, tmp_path / "bad.ssp", **changes)):
         pass
+
+
+def rewritten(source: pathlib.Path, target: pathlib.Path, name: str, old: bytes, new: bytes) -> pathlib.Path:
+    """A copy of an archive in which one entry says something else."""
+    with zipfile.ZipFile(source) as archive, zipfile.ZipFile(target, "w") as other:
+        for entry in archive.namelist():
+            data = archive.read(entry)
+            assert entry != name or old in data
+            other.writestr(entry, data.replace(old, new) if entry == name else data)
+    return target
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "old", "new", "words"),
+    [
+        (None, b"", b"", []),
+        ("SystemStructure.ssd", b'kind="output"', b'kind="outlet"', ["SystemStructure.ssd, line ", "'outlet'"]),
+        (
+            "SystemStructure.ssd",
+            b'endConnector="u"',
+            b'endConnector="v"',
+            ["joins front.y and back.v, of which one is"],
+        ),
+        ("front", b'initial="exact"', b'initial="exactly"', ["front: modelDescription.xml, line ", "exactly"]),
+        ("front", b'guid="{', b'guid="{0', ["front: ", "GUID"]),
+    ],
+    ids=["good", "schema", "connection", "description", "run"],
+)
+def test_packages_are_validated_with_what_is_in_them(
+    name: str | None, old: bytes, new: bytes, words: list[str], fmus: pathlib.Path, tmp_path: pathlib.Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    files = {"front": fmus / "amplifier.fmu", "back": fmus / "store.fmu"}
+    if name == "front":
+        files["front"] = rewritten(files["front"], tmp_path / "front.fmu", "modelDescription.xml", old, new)
+    package = tmp_path / "pair.ssp"
+    write_ssp(SystemStructure.of(files, [("front.y", "back.u")]), package)
+    if name == "SystemStructure.ssd":
+        package = rewritten(package, tmp_path / "changed.ssp", name, old, new)
+    assert cli.main(["validate", str(package)]) == (1 if words else 0)
+    captured = capsys.readouterr()
+    told = " ".join((captured.out + captured.err).split())
+    assert all(word in told for word in words), told
+
+
+@pytest.mark.slow
+def test_entries_that_stand_twice_are_told_of_packages_too(
+    fmus: pathlib.Path, tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    package = written(fmus, tmp_path / "nested.ssp")
+    with zipfile.ZipFile(package, "a") as archive, pytest.warns(UserWarning, match="Duplicate name"):
+        archive.writestr("resources/set.ssv", SSV)
+    assert cli.main(["validate", str(package)]) == 1
+    assert 'The archive has 2 entries "resources/set.ssv"' in " ".join(capsys.readouterr().out.split())
+
+
+@pytest.mark.slow
+def test_systems_without_a_scene_are_not_animated(
+    fmus: pathlib.Path, tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    package = written(fmus, tmp_path / "nested.ssp")
+    assert cli.main(["animate", str(package), "-o", str(tmp_path / "page.html")]) == 2
+    told = " ".join(capsys.readouterr().err.split())
+    assert "Nested: no FMU of it has a scene; front_end_amp: " in told
+    assert not (tmp_path / "page.html").exists()
+
+
+class Falling(Assembly):
+    """A body that falls along a rail, with its way as output."""
+
+    def __init__(self):
+        self.world = World(n=(0, -1, 0), g=10.0)
+        self.rail = Prismatic(n=(0, 1, 0), s=Start(0.0, fixed=True), v=Start(0.0, fixed=True))
+        self.body = Body(m=1.0, r_CM=(0, 0, 0))
+        self.connect(self.world.frame_b, self.rail.frame_a)
+        self.connect(self.rail.frame_b, self.body.frame_a)
+        self.output(self.rail.s, "way")
+
+
+@pytest.mark.slow
+def test_what_has_a_scene_in_a_system_is_recorded_finely(fmus: pathlib.Path, tmp_path: pathlib.Path) -> None:
+    """-g t^2 / 2, in 300 rows at least; those of the store, of which nothing is drawn, are left out."""
+    mbfmu.build(Falling(), tmp_path / "falling.fmu", equations="interpreted")
+    files = {"body": tmp_path / "falling.fmu", "back": fmus / "store.fmu"}
+    write_ssp(SystemStructure.of(files, [("body.way", "back.u")]), tmp_path / "fall.ssp", stop_time=0.5)
+    with open_package(tmp_path / "fall.ssp") as package:
+        for how, rows in ((systems.Stepping(longest=0.1), None), (systems.Stepping(stop=0.3), 300)):
+            recorded = systems.record_system(package, tmp_path / "page.html", (), how)
+            result = recorded.result
+            assert result.time[-1] == pytest.approx(how.stop or 0.5)
+            assert (rows is None) == (result.time.size < 300)
+            moved = [name for name in result if name.startswith("body.") and np.ptp(result[name]) > 0.1]
+            assert any(result[name] == pytest.approx(-5 * result.time**2, abs=1e-3) for name in moved)
+            assert not any(name.startswith("back.") for name in result)
+    page = tmp_path / "fall.html"
+    assert cli.main(["animate", str(tmp_path / "fall.ssp"), "-o", str(page)]) == 0
+    assert page.stat().st_size > 10_000
+
+
+@pytest.mark.slow
+def test_assemblies_of_a_system_file_are_built_for_a_run(
+    fmus: pathlib.Path, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each is told with its name; the rest are the FMUs that the file names. y' = 2 u."""
+    (tmp_path / "amp.py").write_text(
+        "from mbfmu import Assembly\nfrom mbfmu.components import blocks\n\n\n"
+        + inspect.getsource(Amplifier), encoding="utf-8",
+    )  # fmt: skip
+    text = STEPS.replace("amplifier.fmu", "amp.py").replace("store.fmu", str(fmus / "store.fmu"))
+    (tmp_path / "pair.toml").write_text(text, encoding="utf-8")
+    made, build = [], mbfmu.export.build.build
+
+    def quickly(assembly: Assembly, file: pathlib.Path, *, progress: Callable[[str], None]) -> pathlib.Path:
+        made.append(file.name)
+        return build(assembly, file, equations="interpreted", progress=progress)
+
+    monkeypatch.setattr(mbfmu.export.build, "build", quickly)
+    told: list[str] = []
+    with systems.open_system(str(tmp_path / "pair.toml"), told.append) as package:
+        assert package.structure.name == "Pair"
+        assert (package.stop_time, package.step, dict(package.steps)) == (1.0, 0.05, {"back": 0.02})
+        names = {variable.name for variable in systems.variables_of(package)}
+        assert {"front.u", "front.gain.k", "back.y", "back.integrator.k"} <= names
+        result = cosimulate(package.structure, step=0.1, stop_time=1.0, start_values={"front.u": 3.0})
+        assert result["back.y"][-1] == pytest.approx(6.0)
+    assert made == ["front.fmu"]
+    assert told
+    assert all(one.startswith("front: ") for one in told)
 
 
 def test_damaged_packages_are_refused(tmp_path: pathlib.Path) -> None:
