@@ -207,6 +207,21 @@ def test_an_fmu_without_its_local_variables(system: System, tmp_path: pathlib.Pa
 
 
 @pytest.mark.slow
+@needs_compiler
+def test_an_fmu_of_fmi_3_says_how_its_sources_are_compiled(system: System, tmp_path: pathlib.Path) -> None:
+    """In buildDescription.xml (FMI 3.0.2, section 2.5.1.4.1)."""
+    path = build(system, tmp_path / "a.fmu", fmi=3, sources=True)
+    with zipfile.ZipFile(path) as archive:
+        names = set(archive.namelist())
+        described = etree.fromstring(archive.read("sources/buildDescription.xml"))
+    assert (described.tag, described.get("fmiVersion")) == ("fmiBuildDescription", "3.0")
+    assert {c.get("modelIdentifier") for c in described.iter("BuildConfiguration")} == {"Examples_Oscillator"}
+    assert [file.get("name") for file in described.iter("SourceFile")] == ["fmu.c"]
+    assert {"sources/fmu.c", "sources/fmi3.c"} <= names
+    assert "sources/fmi2.c" not in names
+
+
+@pytest.mark.slow
 @pytest.mark.campaign(keep=1)
 @needs_compiler
 @pytest.mark.skipif(shutil.which("cmake") is None, reason="needs cmake")
