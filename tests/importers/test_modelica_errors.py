@@ -157,8 +157,264 @@ MISTAKES = [
 ]
 
 
+def function(body: str, declared: str = "Real a;") -> str:
+    """A model with a function that is called by a number; its algorithm begins in line 9."""
+    return (
+        f"parameter Real x = f(1);\nfunction f\ninput Real u;\n"
+        f"output Real v;\nprotected\n{declared}\nalgorithm\n{body}\n"
+        "end f;\nend M;"
+    )
+
+
+CONSTANT = "Modelica.Blocks.Sources.Constant"
+GAIN = "Modelica.Blocks.Math.Gain"
+
+#: The same of what is refused: functions, equations, classes, parts and connections.
+REFUSED = [
+    # algorithms of functions
+    (
+        function("when u > 1 then\nv := 1;\nend when;"),
+        9,
+        "a when-statement cannot be translated; write assignments, if, for or while",
+    ),
+    (function("terminate(u);"), 9, "terminate: is called for what it does; functions here only give values"),
+    (function("if u then\nv := 1;\nend if;"), 9, "u: is a number; a condition is true or false"),
+    (function("while u loop\nv := 1;\nend while;"), 9, "u: is a number; a condition is true or false"),
+    (function("b := u;"), 9, "b: cannot be assigned; it is no variable of this function"),
+    (function("a[1] := u;"), 9, "a[1]: is no array"),
+    (function("a.b := u;"), 9, "a.b: is no record"),
+    (function("a[1:2] := {1, 2, 3};", "Real a[3];"), 9, "a[1:2]: the sizes of both sides differ"),
+    (function("a[4] := 1;", "Real a[3];"), 9, "the index is 4, the array has 3 elements"),
+    (
+        function("v := f(u - 1);"),
+        9,
+        "f: calls go more than 40 deep; functions that call themselves end sooner or never",
+    ),
+    (function("v := a;", "Gear a;"), 7, "class Gear is not known here"),
+    (function("v := 1;", f"{INERTIA} a;"), 7, "a: a function has variables of scalar types and records"),
+    (
+        function("(a, v, v) := sin(u);"),
+        9,
+        "(a, v, v) = sin(u): 3 variables on the left, but the function has 1 outputs; remove the last",
+    ),
+    (
+        "parameter Real p = 1;\nparameter Real x = f(p);\nfunction f\ninput Real u;\noutput Real v = 0;\n"
+        "algorithm\nfor i in 1:3 loop\nif u > 2 then\nbreak;\nend if;\nend for;\nend f;\nend M;",
+        9,
+        "break and return cannot depend on what changes; compute a value instead",
+    ),
+    (
+        "parameter Real p = 1;\nparameter Real x = f(p);\nfunction f\ninput Real u;\noutput Real v = 0;\n"
+        'protected\nString s;\nalgorithm\nif u > 2 then\ns := "a";\nend if;\nend f;\nend M;',
+        3,
+        "a text cannot depend on what changes",
+    ),
+    (
+        'parameter Real x = f(1);\nfunction f\ninput Real u;\nalgorithm\nassert(true, "");\nend f;\nend M;',
+        2,
+        "f: has no output",
+    ),
+    (
+        'parameter Real x = f(1);\nfunction f\ninput Real u;\noutput Real v;\nexternal "C" v = sin(u);\nend f;\nend M;',
+        2,
+        "f: is an external function (declared at",
+    ),
+    (
+        "parameter Real x = f(1);\nfunction f\nextends g;\nend f;\nend M;",
+        4,
+        "function g is not known; put its file beside this one",
+    ),
+    (
+        "parameter Real x = f(1);\nfunction f = der(g, u);\nend M;",
+        3,
+        "functions that are partial derivatives (der) are not read",
+    ),
+    # equations
+    ("Real x;\nequation\nx;\nend M;", 4, "`x` is no equation; write it as `left = right`"),
+    ("Real x;\nequation\nx = {1, time}*{1};\nend M;", 4, "the sizes do not fit"),
+    ("Real x[2];\nequation\nx = {1, time, 2};\nend M;", 4, "2 elements on one side, 3 on the other"),
+    (
+        "Real x, y;\nfunction f\ninput Real u;\noutput Real a = u;\n"
+        "output Real b = u;\nend f;\nequation\n(x, y) = f(time);\nend M;",
+        9,
+        "functions with several outputs are not translated in equations; write a function for each",
+    ),
+    (
+        "Real x;\nequation\nif time > 1 then\nx = 1;\nend if;\nend M;",
+        4,
+        "the branches of this if-equation must have equally many equations",
+    ),
+    (
+        "Real x, y;\nequation\nif time > 1 then\nx = 1;\nelse\ny = 1;\nend if;\nend M;",
+        4,
+        "the branches of this if-equation determine different variables",
+    ),
+    (
+        "Real x;\nequation\nx = if time == 1 then 1 else 2;\nend M;",
+        4,
+        "Real values that change are never compared for equality; use <, <=, > or >=",
+    ),
+    (
+        "Real x;\nequation\nx = floor(time);\nend M;",
+        4,
+        "floor jumps without end; only parameters can go through it here",
+    ),
+    (
+        "Real x;\nequation\nx = if x > 1 then 1 else 2*x;\nend M;",
+        4,
+        "the condition depends on what the equation determines; break the circle",
+    ),
+    ("Real x;\nequation\nx = der(time > 1);\nend M;", 4, "time > 1 is a condition, true or false, and no number"),
+    ("Real x;\nequation\nx = der(1, 2);\nend M;", 4, "der takes one argument"),
+    ('Real x;\nequation\nx = der("a");\nend M;', 4, '"a" is a text, and no number'),
+    ("Real x = time;\nequation\nprint(x);\nend M;", 4, "print: this call is no equation that is translated"),
+    (
+        "Real x = time;\nequation\nConnections.root(x);\nend M;",
+        4,
+        "Connections.root: is not translated; write a joint with Python equations",
+    ),
+    (
+        "Real x = time;\ninitial equation\nfor i in 1:2 loop\nif x > 1 then\nx = 1;\nend if;\nend for;\nend M;",
+        5,
+        "an initial equation is `x = ...` or `der(x) = ...`",
+    ),
+    (
+        "Real x[2](each start=1);\ninitial equation\nx = {1, 2, 3};\nequation\nder(x) = {1, 1};\nend M;",
+        4,
+        "2 elements on one side, 3 on the other",
+    ),
+    (
+        "Modelica.Blocks.Interfaces.RealOutput y[2];\nReal x;\n"
+        + f"{CONSTANT} c(k=1);\nequation\nconnect(c.y, y[1]);\nx = y[2];\nend M;",
+        7,
+        "y: no connection feeds this output, or only part of it",
+    ),
+    (f"{GAIN} g(k=1);\n{CONSTANT} c(k=1);\nequation\nconnect(c.y, g.u);\ng.u = 2;\nend M;", 6, "determines nothing"),
+    # classes
+    (
+        f"extends {INERTIA}(J=1);\nReal x = time;\nend M;",
+        3,
+        "M: adds to Inertia of the library, from which it is derived; make that class a component beside",
+    ),
+    (
+        f"extends {INERTIA}(J=1);\nextends {GAIN}(k=1);\nend M;",
+        3,
+        "M: is derived from two component classes of the library; keep one",
+    ),
+    (f"extends {INERTIA}(J=1);\nequation\nflange_a.phi = 0;\nend M;", 4, "M: adds to Inertia of the library"),
+    ("type T = Real;\nextends T;\nend M;", 3, "M: extends Real, which is a scalar; a model extends models"),
+    ("initial algorithm\nx := 1;\nend M;", 3, "M: an initial algorithm is not translated; write initial equations"),
+    (
+        f"model N {INERTIA} a(J=1); end N;\nN n(redeclare {INERTIA} a(J=2));\nend M;",
+        3,
+        "a: is not replaceable (declared at",
+    ),
+    (
+        "partial model A parameter Real p = 1; end A;\n"
+        "partial model B parameter Integer p = 1; end B;\nextends A;\nextends B;\nend M;",
+        3,
+        "p: is declared here and, otherwise, at",
+    ),
+    ("package P end P;\nP p;\nend M;", 3, "P: is a package; a component is of a model, block, type or connector"),
+    ("connector K Real v; flow Real i; end K;\nK k;\nend M;", 3, "K: is a connector of your own (declared at"),
+    ("type A = B;\ntype B = A;\nA a;\nend M;", 2, "M.B: its definition leads back to itself"),
+    ("Modelica.Icons.Package a;\nend M;", 2, "is an icon; an icon is extended, not declared"),
+    ('String s = "a";\nend M;', 2, "s: a text cannot change while a model runs; declare it as parameter"),
+    ("Real x[:];\nequation\nx = {time};\nend M;", 2, "x[:]: has no value that tells its size"),
+    ("parameter Real x[-1] = {1};\nend M;", 2, "-1 is no size; give a whole number from 0 on"),
+    ("parameter Real x[end] = {1};\nend M;", 2, "end: `end` stands in subscripts only"),
+    ("parameter Real x = sum(x);\nend M;", 2, "x: its value leads back to itself; break the circle"),
+    ("constant Integer n = n;\nparameter Real x[n] = {1};\nend M;", 2, "n: its value depends on itself"),
+    (
+        "package P constant Real a = b; constant Real b = a; end P;\nparameter Real x = P.a;\nend M;",
+        2,
+        "depends on itself",
+    ),
+    (
+        "package P constant Real a; end P;\nparameter Real x = P.a;\nend M;",
+        3,
+        "P.a: is no constant with a value (declared at",
+    ),
+    (
+        "constant Real a(fixed=false, start=1);\nparameter Real x = a;\nend M;",
+        2,
+        "a: only a parameter of type Real can have fixed = false",
+    ),
+    ("outer Real g;\nReal x = g;\nend M;", 3, "g: is outer, but no model around M declares it as inner; add it there"),
+    (
+        "Real x = time;\nparameter Real p = x;\nend M;",
+        3,
+        "x: changes while the model runs; a parameter, size or start value cannot depend on it",
+    ),
+    (
+        f"{INERTIA} a(J=1);\nparameter Real p = a.w;\nend M;",
+        3,
+        "a.w: changes while the model runs; a parameter or modifier cannot depend on it",
+    ),
+    (f"{INERTIA} a(J=1);\nReal p = a;\nend M;", 3, "a: is a component, not a value; name one of its variables"),
+    (
+        f"{INERTIA} a(J=1);\nReal p = a.flange_a;\nend M;",
+        3,
+        "a.flange_a: is a connector, not a value; name one of its variables",
+    ),
+    (f"{INERTIA} a(J=1);\nReal p = a.flange_a.psi;\nend M;", 3, "the connector flange_a has no 'psi'"),
+    (
+        f"parameter Boolean has = false;\n{INERTIA} a(J=1) if has;\nReal p = a.w;\nend M;",
+        4,
+        "a.w: does not exist with the present parameters",
+    ),
+    # parts and connections
+    (f"{INERTIA} a[20000](each J=1);\nend M;", 2, "a: an array of 20000 components is too large"),
+    ("record R Real p; end R;\nR r = 1;\nend M;", 3, "r = 1: expected a record"),
+    (
+        f"{INERTIA} a[2](each J=1);\n{INERTIA} b[3](each J=1);\nequation\nconnect(a.flange_a, b.flange_a);\nend M;",
+        5,
+        "connect(a.flange_a, b.flange_a): 2 elements on one side, 3 on the other",
+    ),
+    (
+        f"{INERTIA} a(J=1);\nparameter Real p = 1;\nequation\nconnect(a.flange_a, p);\nend M;",
+        5,
+        "connect(a.flange_a, p): p is no connector",
+    ),
+    (
+        f"expandable connector B end B;\nB b;\n{INERTIA} a(J=1);\nequation\nconnect(a.flange_a, b.f);\nend M;",
+        6,
+        "a bus takes single signals of parts; connect others directly",
+    ),
+    (f"{INERTIA} a(J=1, flange_a=1);\nend M;", 2, "a.flange_a: is a connector; connect it"),
+    (
+        f"{INERTIA} a(J=1, w=1);\nend M;",
+        2,
+        "w = ...: a variable of a library component is computed by the component; give its start value",
+    ),
+    (f"{INERTIA} a(J=1, w(fixed=1));\nend M;", 2, "w(fixed=...): is true or false"),
+    (f"{INERTIA} a(J=1, w(begin=1));\nend M;", 2, "a variable has start, fixed, min, max, nominal, unit, no 'begin'"),
+    (f"{INERTIA} a(J={{1, 2}});\nend M;", 2, "expected a number in kg.m2, got shape (2,)"),
+    (
+        f"parameter Real p = 1;\n{INERTIA} a(J={{p, 2}});\nend M;",
+        3,
+        "J = {p, 2}: is an array of size 2, expected a single number",
+    ),
+    ('Real x(start="a");\nequation\nder(x) = 1;\nend M;', 2, "x: its start value 'a' is text; give a number"),
+    ("Real x(start=true);\nequation\nder(x) = 1;\nend M;", 2, "x: its start value true is no number"),
+    ("Integer x(start=0.5) = 2;\nend M;", 2, "x: its start value 0.5 is no whole number"),
+    ("Boolean x(start=1) = time > 1;\nend M;", 2, "x: its start value 1 is neither true nor false"),
+    ("Real x(fixed=1);\nequation\nder(x) = 1;\nend M;", 2, "x: fixed = 1 is neither true nor false"),
+    ('annotation(experiment(StopTime="a"));\nend M;', 2, "experiment(StopTime=...): give a number"),
+    # syntax
+    ("parameter Real x[2] = {a = 1, 2};\nend M;", 2, "an array has no names; remove `a =`"),
+    ("parameter Real x = f(model g());\nend M;", 2, "cannot stand here"),
+    (
+        'function f input Real u; output Real y; external "C" y = sin(u); annotation(Inline=true); end f;\n'
+        "parameter Real x = f(1);\nend M;",
+        3,
+        "f: is an external function",
+    ),
+]
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize(("text", "line", "said"), MISTAKES)
+@pytest.mark.parametrize(("text", "line", "said"), [*MISTAKES, *REFUSED])
 def test_mistakes_are_told_with_file_and_line(text: str, line: int, said: str, tmp_path: pathlib.Path) -> None:
     path = tmp_path / "M.mo"
     path.write_text(f"model M\n{text}\n", encoding="utf-8")

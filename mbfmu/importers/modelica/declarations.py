@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from mbfmu.arrays import element_name
-from mbfmu.errors import ModelError
 from mbfmu.importers.modelica import syntax as s
 from mbfmu.importers.modelica import values
 from mbfmu.importers.modelica.branches import all_equations
@@ -214,7 +213,7 @@ def variable_of(model: Model, name: str, is_state: bool) -> Variable:
         if value is None:
             return 0.0 if is_state else None
         if isinstance(value, str):
-            raise ModelError(f"{name}: its start value {value!r:.60} is text; give a number")
+            raise s.fault(component.at, f"{name}: its start value {value!r:.60} is text; give a number")
         _check_start(model, name, value)
         sizes = model.sizes(name)
         if sizes and not isinstance(value, list):
@@ -226,7 +225,9 @@ def variable_of(model: Model, name: str, is_state: bool) -> Variable:
         value = model.attribute(name, "fixed")
         for given in values.flat(value) if isinstance(value, list) else [value]:
             if not isinstance(given, bool | None):
-                raise ModelError(f"{name}: fixed = {given!s:.60} is neither true nor false")
+                raise s.fault(
+                    component.at, f"{name}: fixed = {values.describe(given)} is neither true nor false; give one"
+                )
         return bool(value) if not isinstance(value, list) else [bool(v) for v in values.by_columns(value)]
 
     type_ = _type(model, name)
@@ -238,15 +239,15 @@ def variable_of(model: Model, name: str, is_state: bool) -> Variable:
 
 def _check_start(model: Model, name: str, value: Any) -> None:
     """Refuse a start value that the type of a variable does not have."""
-    wanted = of_type(_type(model, name))
+    wanted, at = of_type(_type(model, name)), model.declared(name).component.at
     for given in values.flat(value):
         is_whole = is_symbolic(given) or (not isinstance(given, bool) and float(given).is_integer())
         if wanted == "Boolean" and not isinstance(given, bool):
-            raise ModelError(f"{name}: its start value {given!s:.60} is neither true nor false")
+            raise s.fault(at, f"{name}: its start value {given!s:.60} is neither true nor false; give one")
         if wanted == "Integer" and not is_whole:
-            raise ModelError(f"{name}: its start value {given!s:.60} is no whole number")
+            raise s.fault(at, f"{name}: its start value {given!s:.60} is no whole number; give one")
         if wanted == "Real" and isinstance(given, bool):
-            raise ModelError(f"{name}: its start value {str(given).lower()} is no number")
+            raise s.fault(at, f"{name}: its start value {str(given).lower()} is no number; give one")
 
 
 def is_array_of_ports(model: Model, name: str) -> bool:
