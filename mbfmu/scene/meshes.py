@@ -270,21 +270,32 @@ def surface_arrays(extra: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarra
 def _normals(points: np.ndarray) -> np.ndarray:
     """Normals of a grid of points, [nu, nv, 3] each; where it closes in itself, they do."""
 
+    def is_closed(along: np.ndarray) -> bool:
+        return len(along) > 2 and np.allclose(along[0], along[-1], atol=1e-9 * (1 + np.abs(points).max()))
+
     def slope(axis: int) -> np.ndarray:
         along = np.moveaxis(points, axis, 0)
         rates: np.ndarray = np.gradient(along, axis=0)
-        if len(along) > 2 and np.allclose(along[0], along[-1], atol=1e-9 * (1 + np.abs(points).max())):
+        if is_closed(along):
             rates[0] = rates[-1] = (along[1] - along[-2]) / 2
         return np.moveaxis(rates, 0, axis)
+
+    def beside(values: np.ndarray, axis: int) -> np.ndarray:
+        """Sums of the values before and behind each point."""
+        along, sums = np.moveaxis(values, axis, 0), np.zeros_like(np.moveaxis(values, axis, 0))
+        sums[1:] += along[:-1]
+        sums[:-1] += along[1:]
+        if is_closed(np.moveaxis(points, axis, 0)):
+            sums[0] = sums[-1] = along[1] + along[-2]
+        return np.moveaxis(sums, 0, axis)
 
     normals = np.cross(slope(0), slope(1))
     sizes = np.linalg.norm(normals, axis=2, keepdims=True)
     flat = sizes[..., 0] <= 1e-9 * max(float(sizes.max()), 1e-300)
     normals = normals / np.maximum(sizes, 1e-300)
     if flat.any():  # poles, at which many points are one: as beside them
-        sums = normals * ~flat[..., None]
-        for axis in (0, 1):
-            sums = sums + np.roll(normals * ~flat[..., None], 1, axis) + np.roll(normals * ~flat[..., None], -1, axis)
+        known = normals * ~flat[..., None]
+        sums = known + beside(known, 0) + beside(known, 1)
         lengths = np.linalg.norm(sums, axis=2, keepdims=True)
         filled = np.where(lengths > 1e-9, sums / np.maximum(lengths, 1e-300), [0.0, 0.0, 1.0])
         normals = np.where(flat[..., None], filled, normals)

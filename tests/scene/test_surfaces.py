@@ -20,7 +20,7 @@ from mbfmu.dynamics.showing.scene import Scene
 from mbfmu.dynamics.system import System
 from mbfmu.errors import ModelError
 from mbfmu.modeling import Assembly, Start
-from mbfmu.scene.meshes import mesh_of
+from mbfmu.scene.meshes import mesh_of, surface_arrays
 from mbfmu.scene.motion import FORM_TOLERANCE, MOST_FORMS, forms
 
 NU, NV = 9, 7
@@ -122,6 +122,25 @@ def test_normals_stand_on_surfaces_also_where_they_close(points: Any, volume: fl
     if volume is not None:
         enclosed = np.einsum("ij,ij->", faces[:, 0], np.cross(faces[:, 1], faces[:, 2])) / 6
         assert abs(enclosed) == pytest.approx(volume, rel=0.02)
+
+
+@pytest.mark.parametrize("last", [np.pi / 2, 2.5, np.pi], ids=["half a ball", "more than half", "a ball"])
+@pytest.mark.parametrize("turned", [False, True], ids=["rows", "columns"])
+def test_normals_of_a_ball_are_its_radii_also_at_its_poles(last: float, turned: bool) -> None:
+    """But for one step between points, where many points are one: what is at the other end counts for nothing there."""
+    polar, azimuth = np.meshgrid(np.linspace(0, last, 31), np.linspace(0, 2 * np.pi, 41), indexing="ij")
+    points = np.stack([np.sin(polar) * np.cos(azimuth), np.sin(polar) * np.sin(azimuth), np.cos(polar)], axis=-1)
+    points = points.transpose(1, 0, 2) if turned else points
+    found, normals, _ = surface_arrays(np.array([*points.shape[:2], 0, 0, 0, *points.ravel()]))
+    assert np.array_equal(found, points)
+    along = np.einsum("ijk,ijk->ij", points, normals) * (-1 if turned else 1)
+    assert along.min() > np.cos(1.01 * last / 30)
+    assert np.linalg.norm(normals, axis=-1) == pytest.approx(np.ones(points.shape[:2]))
+
+
+def test_a_surface_without_area_has_normals_too() -> None:
+    points = np.zeros((3, 4, 3))
+    assert surface_arrays(np.array([3, 4, 0, 0, 0, *points.ravel()]))[1].reshape(-1, 3).tolist() == [[0, 0, 1]] * 12
 
 
 def test_the_wheel_is_as_wide_and_high_as_it_says() -> None:
