@@ -105,6 +105,7 @@ def test_a_shaft_through_adaptors_swings_as_without() -> None:
         spring=rotational.Spring(c=8.0), fixed=rotational.Fixed(),
     )  # fmt: skip
     np.testing.assert_allclose(result["inertia.phi"], 0.3 * np.cos(2 * result.time), atol=1e-8)
+    assert not {"angle.pder2", "torque.pder2"} & set(result.names)
 
 
 @pytest.mark.slow
