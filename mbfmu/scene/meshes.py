@@ -270,13 +270,10 @@ def surface_arrays(extra: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarra
 def _normals(points: np.ndarray) -> np.ndarray:
     """Normals of a grid of points, [nu, nv, 3] each; where it closes in itself, they do."""
 
-    def is_closed(along: np.ndarray) -> bool:
-        return len(along) > 2 and np.allclose(along[0], along[-1], atol=1e-9 * (1 + np.abs(points).max()))
-
     def slope(axis: int) -> np.ndarray:
         along = np.moveaxis(points, axis, 0)
         rates: np.ndarray = np.gradient(along, axis=0)
-        if is_closed(along):
+        if len(along) > 2 and np.allclose(along[0], along[-1], atol=1e-9 * (1 + np.abs(points).max())):
             rates[0] = rates[-1] = (along[1] - along[-2]) / 2
         return np.moveaxis(rates, 0, axis)
 
@@ -285,8 +282,6 @@ def _normals(points: np.ndarray) -> np.ndarray:
         along, sums = np.moveaxis(values, axis, 0), np.zeros_like(np.moveaxis(values, axis, 0))
         sums[1:] += along[:-1]
         sums[:-1] += along[1:]
-        if is_closed(np.moveaxis(points, axis, 0)):
-            sums[0] = sums[-1] = along[1] + along[-2]
         return np.moveaxis(sums, 0, axis)
 
     normals = np.cross(slope(0), slope(1))

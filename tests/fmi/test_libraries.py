@@ -48,11 +48,11 @@ def mach_o(names: tuple[str, ...]) -> bytes:
     """A library for macOS: a command that is passed over, the symbol table, and names behind it.
 
     Beside those that are exported, each of another kind: local, private to the library, undefined, of the debugger,
-    and the linker's own.
+    the linker's own, and in no section.
     """
     kinds = [(f"_{name}", 0x0F, 1) for name in names]
     kinds += [("_local", 0x0E, 1), ("_private", 0x1F, 1), ("_undefined", 0x01, 0), ("_debug", 0x24, 1)]
-    kinds += [("__mh_header", 0x0F, 1)]
+    kinds += [("__mh_header", 0x0F, 1), ("_nowhere", 0x0F, 0)]
     commands = struct.pack("<II8x", 0x19, 16)
     symbols = 32 + len(commands) + 24
     texts = symbols + 16 * len(kinds)
