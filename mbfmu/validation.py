@@ -17,7 +17,7 @@ from lxml import etree
 from mbfmu.errors import ValidationError
 from mbfmu.export import layered_wasm
 from mbfmu.fmi import experiments, trial
-from mbfmu.fmi.archive import archive_problems, content, open_fmu, unpack
+from mbfmu.fmi.archive import archive_problems, content, open_fmu, unpack, xml_root
 from mbfmu.fmi.description import IDENTIFIER, read_description
 from mbfmu.fmi.libraries import PLATFORMS_3, REQUIRED, REQUIRED_3, exported_functions, processor_of
 from mbfmu.fmi.rules import description_problems, is_known, schema_violations
@@ -178,7 +178,7 @@ def _component_problems(path: pathlib.Path, root: etree._Element, names: list[st
         if name in names:
             with zipfile.ZipFile(path) as archive:
                 try:
-                    tree = etree.fromstring(content(archive, name), etree.XMLParser(resolve_entities=False))
+                    tree = xml_root(content(archive, name))
                 except etree.XMLSyntaxError as error:
                     yield f"{name} is not XML ({error})."
                     continue
@@ -191,7 +191,7 @@ def _terminal_problems(path: pathlib.Path, root: etree._Element, names: list[str
         return
     with zipfile.ZipFile(path) as archive:
         try:
-            terminals = etree.fromstring(content(archive, TERMINALS), etree.XMLParser(resolve_entities=False))
+            terminals = xml_root(content(archive, TERMINALS))
         except etree.XMLSyntaxError as error:
             yield f"{TERMINALS} is not XML ({error})."
             return
@@ -208,7 +208,7 @@ def _build_description_problems(path: pathlib.Path, names: list[str]) -> Iterato
         return
     with zipfile.ZipFile(path) as archive:
         try:
-            description = etree.fromstring(archive.read(BUILD_DESCRIPTION))
+            description = xml_root(content(archive, BUILD_DESCRIPTION))
         except etree.XMLSyntaxError as error:
             yield f"{BUILD_DESCRIPTION} is not XML ({error})."
             return

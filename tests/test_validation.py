@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pathlib
+import re
 import zipfile
 
 import fmpy
@@ -9,6 +10,8 @@ import pythonfmu
 from lxml import etree
 
 from mbfmu.errors import ValidationError
+from mbfmu.export import layered_wasm
+from mbfmu.fmi import archive
 from mbfmu.fmi.description import read_description
 from mbfmu.fmi.rules import description_problems
 from mbfmu.validation import validate
@@ -124,6 +127,12 @@ def test_a_correct_file_has_no_problems(tmp_path: pathlib.Path) -> None:
         ('<Real unit="m" displayUnit="mm"/>', "<Real/>", '"s" and "y": must all have the same unit'),
         ('derivative="4"', 'derivative="40"', "derivative 40 is not the index of a variable; there are 9"),
         ('derivative="5"/>', 'derivative="6"/>', "derivative of itself"),
+        ('derivative="5"/>', 'derivative="4"/>', "two entries are derivatives of the same state"),
+        (
+            'causality="independent"><Real/>',
+            'causality="independent"><Integer/>',
+            '"time" (line 18): the independent variable must be Real',
+        ),
         ('derivative="4"', 'derivative="2"', "must be continuous and Real"),
         ('dependencies="3 5"', 'dependencies="5 3"', "not in ascending order"),
         ('dependencies="3 5"', 'dependencies="2 5"', 'depends on "m", which is not one of its knowns'),
@@ -153,6 +162,15 @@ def test_each_broken_rule_is_told(tmp_path: pathlib.Path, old: str, new: str, pr
     assert DESCRIPTION.count(old) >= 1
     problems = validate(pack(tmp_path / "mass.fmu", DESCRIPTION.replace(old, new, 1)), run=False)
     assert any(problem in text for text in problems), problems
+
+
+def test_comments_are_no_variables(tmp_path: pathlib.Path) -> None:
+    """Wherever XML may have one."""
+    text = re.sub(
+        r"(<(Real|BaseUnit|Unknown|ScalarVariable|SimpleType|Outputs)\b)", r"<!-- a --><?b c?>\1", DESCRIPTION
+    )
+    assert text.count("<!--") > 30
+    assert validate(pack(tmp_path / "mass.fmu", text, **{"binaries/linux64/mass.so": host_library()}), run=False) == []
 
 
 @pytest.mark.parametrize(
@@ -248,6 +266,68 @@ def test_a_binary_must_be_a_library_with_all_functions(tmp_path: pathlib.Path) -
     library = host_library().replace(b"\0fmi2DoStep\0", b"\0fmi2DoSkip\0")
     (problem,) = validate(pack(tmp_path / "other.fmu", **{"binaries/linux64/mass.so": library}), run=False)
     assert problem.endswith("does not export fmi2DoStep, which CoSimulation needs.")
+
+
+def test_a_binary_for_another_processor_is_told(tmp_path: pathlib.Path) -> None:
+    """By names of FMI 3.0; what FMI 2.0 calls linux64 may be for others than x86, too."""
+    library = bytearray(host_library())
+    library[18:20] = (183).to_bytes(2, "little")
+    assert validate(pack(tmp_path / "mass.fmu", **{"binaries/linux64/mass.so": bytes(library)}), run=False) == []
+    name = "binaries/x86_64-linux/mass.so"
+    problems = validate(pack(tmp_path / "mass.fmu", FMI_3, **{name: bytes(library)}), run=False)
+    assert f'The binary "{name}" is for another processor, aarch64.' in problems
+
+
+def test_what_is_encrypted_is_told(tmp_path: pathlib.Path) -> None:
+    path = pack(tmp_path / "mass.fmu", **{"binaries/linux64/mass.so": host_library(), "resources/a.txt": "a"})
+    data = bytearray(path.read_bytes())
+    place = data.rindex(b"resources/a.txt")  # in the directory, whose entry has 46 bytes before its name
+    data[place - 46 + 8] |= 1
+    path.write_bytes(data)
+    problems = validate(path, run=False)
+    assert 'The entry "resources/a.txt" is encrypted.' in problems
+
+
+def test_what_unpacks_to_more_than_any_is_refused(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = pack(tmp_path / "mass.fmu", **{"resources/zeros": bytes(2_000_000)})
+    monkeypatch.setattr(archive, "LARGEST", 1_000_000)
+    with pytest.raises(ValidationError, match=r"mass\.fmu: unpacks to 0\.0 GB, more than .* an FMU may have"):
+        read_description(path)
+
+
+FMI_3 = (
+    '<fmiModelDescription fmiVersion="3.0" modelName="Mass" instantiationToken="1">'
+    '<CoSimulation modelIdentifier="mass"/><ModelVariables><Float64 name="time" valueReference="0" '
+    'causality="independent"/></ModelVariables><ModelStructure/></fmiModelDescription>'
+)
+SOURCES = '<fmiBuildDescription fmiVersion="3.0"><BuildConfiguration modelIdentifier="mass">{}</BuildConfiguration>'
+SOURCES += "</fmiBuildDescription>"
+SOURCE = '<SourceFileSet language="C99"><!-- all --><SourceFile name="mass.c"/></SourceFileSet>'
+
+
+@pytest.mark.parametrize(
+    ("entries", "problems"),
+    [
+        ({"sources/buildDescription.xml": SOURCES.format(SOURCE), "sources/mass.c": ""}, []),
+        ({"sources/buildDescription.xml": SOURCES.format(SOURCE)}, ['file "sources/mass.c" is listed, but not in']),
+        ({"sources/buildDescription.xml": "<broken"}, ["buildDescription.xml is not XML ("]),
+        ({"sources/buildDescription.xml": SOURCES.format("<Sources/>")}, ["Sources"]),
+    ],
+    ids=["good", "missing", "no XML", "schema"],
+)
+def test_descriptions_of_sources(tmp_path: pathlib.Path, entries: dict[str, str], problems: list[str]) -> None:
+    found = validate(pack(tmp_path / "mass.fmu", FMI_3, **entries), run=False)
+    if not problems:
+        assert not [one for one in found if "ources" in one], found
+    for problem in problems:
+        assert any(problem in one for one in found), found
+
+
+@pytest.mark.parametrize("name", layered_wasm.MANIFESTS)
+@pytest.mark.parametrize(("content", "problem"), [("<broken", "is not XML ("), ("<!-- a --><other/>", "other")])
+def test_manifests_of_webassembly(tmp_path: pathlib.Path, name: str, content: str, problem: str) -> None:
+    found = validate(pack(tmp_path / "mass.fmu", FMI_3, **{name: content}), run=False)
+    assert any(name in one and problem in one for one in found), found
 
 
 def wasm_component(*exports: str) -> bytes:
