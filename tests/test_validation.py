@@ -131,7 +131,7 @@ def test_a_correct_file_has_no_problems(tmp_path: pathlib.Path) -> None:
         (
             'causality="independent"><Real/>',
             'causality="independent"><Integer/>',
-            '"time" (line 18): the independent variable must be Real',
+            '"time" (line 17): the independent variable must be Real',
         ),
         ('derivative="4"', 'derivative="2"', "must be continuous and Real"),
         ('dependencies="3 5"', 'dependencies="5 3"', "not in ascending order"),
