@@ -282,6 +282,7 @@ def test_a_file_cut_short_anywhere_is_refused_with_its_line(file: pathlib.Path) 
             sid.read("\n".join(lines[:count]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("change", "to", "message"),
     [
@@ -295,6 +296,14 @@ def test_a_file_cut_short_anywhere_is_refused_with_its_line(file: pathlib.Path) 
         (r"nelastq = \d+", "nelastq = 0", "which is 1 or more"),
         (r"nelastq = \d+", "nelastq = 2", "whose indices are up to 3, 2, 1"),
         (r"order = \d+", "order = x", "is no whole number"),
+        (r"(m0\( 1, 1\)) = \S+", r"\1 = 1e999", r"line \d+: 1e999 is not finite"),
+        (r"m0\( 1, 1\)", "mn( 1, 1, 1)", r"line \d+: origin of node 1 has terms of order n, .*write order 1"),
+        (r"ielastq \( *1\) = ", "ielastq 1 = ", r"line \d+: ielastq 1 = .* names no shape; write it as ielastq"),
+        ("refmod", "new node = 1\nrefmod", r"line \d+: nodes come before refmod, which says how many shapes"),
+        ("refmod", "mdCM\nrefmod", r"line \d+: mdCM comes before refmod, which says how many shapes"),
+        (r"(?s)(new node.*?end node\n)", r"\1\1", r"line \d+: node 1 is there twice"),
+        (r"(?s) +phi\n.*?end phi\n", "", r"line \d+: node 1 lacks phi"),
+        (r"(?s) +mdCM\n.*?end mdCM\n", "", r"line \d+: the file lacks mdCM"),
     ],
 )
 def test_wrong_lines_are_refused(file: pathlib.Path, change: str, to: str, message: str) -> None:

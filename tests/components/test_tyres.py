@@ -579,12 +579,35 @@ def test_curves_that_are_wrong_are_told(tmp_path: pathlib.Path) -> None:
         ("INCREMENT = 1.0\nLONG", "INCREMENT = 0.0\nLONG", "no REFERENCE_LINE_INCREMENT above 0"),
         ("V_LEFT      = 1.0", "V_LEFT      = 3.0", "end at v = 1 m, not at 3 m"),
         ("0.2000000", "0.2x00000", "is no number"),
+        ("REFERENCE_LINE_INCR", "REFERENCE_LINE_END_U = 9.0\nREFERENCE_LINE_INCR", r"ends at u = 3 m in place of 9 m"),
+        (CRG[CRG.index("LONG_SECTION_V_RIGHT") : CRG.index("$KD_")], "", "does not say where its long sections are"),
+        (
+            "1.0\nLONG_SECTION_V_INCREMENT = 1",
+            "-3.0\nLONG_SECTION_V_INCREMENT = -1",
+            "not go from the right to the left",
+        ),
+        ("D:long section 2,m\nD:long section 3,m\n", "", "has 1 channels of long sections; it needs two"),
     ],
 )
 def test_wrong_crg_files_are_refused(tmp_path: pathlib.Path, old: str, new: str, message: str) -> None:
     (tmp_path / "road.crg").write_text(CRG.replace(old, new))
     with pytest.raises(ModelError, match=message):
         vehicle.read_crg(tmp_path / "road.crg")
+
+
+def test_a_part_of_a_road_is_on_the_road_and_evenly_spaced(tmp_path: pathlib.Path) -> None:
+    """Sections at -1, 0.5 and 1 m become five by half a metre, and heights between them lie on straight lines."""
+    uneven = CRG[: CRG.index("LONG_SECTION_V_RIGHT")] + CRG[CRG.index("$KD_") :].replace("*missing*", "0.0000000")
+    for number, v in ((1, -1.0), (2, 0.5), (3, 1.0)):
+        uneven = uneven.replace(f"D:long section {number},m", f"D:long section at v = {v},m")
+    (tmp_path / "road.crg").write_text(uneven)
+    road = vehicle.read_crg(tmp_path / "road.crg")
+    u, v, z, _ = road.part(0.0, 2.0, 0.1)
+    np.testing.assert_allclose(u, [0, 1, 2])
+    np.testing.assert_allclose(v, [-1, -0.5, 0, 0.5, 1])
+    np.testing.assert_allclose(z[1], [0.1, 0.1 + 0.1 / 3, 0.1 + 0.2 / 3, 0.2, 0.3], atol=1e-12)
+    with pytest.raises(ModelError, match=r"uMin = 5, uMax = 7: the road has 0 to 3 m there"):
+        road.part(5.0, 7.0, 0.1)
 
 
 def test_two_roads_side_by_side_are_one_too_many() -> None:
