@@ -152,6 +152,8 @@ def _sections(names: list[str], road: dict[str, float], path: pathlib.Path) -> n
     if all(at):
         v = np.array([_number(found[1], name, path) for found, name in zip(at, names, strict=True) if found])
     elif step is not None:
+        if not step > 0:
+            raise ModelError(f"{path}: LONG_SECTION_V_INCREMENT = {step:g} is not above 0")
         right = road.get("LONG_SECTION_V_RIGHT", -step * (count - 1) / 2)
         v = right + step * np.arange(count)
         left = road.get("LONG_SECTION_V_LEFT")
