@@ -581,11 +581,7 @@ def test_curves_that_are_wrong_are_told(tmp_path: pathlib.Path) -> None:
         ("0.2000000", "0.2x00000", "is no number"),
         ("REFERENCE_LINE_INCR", "REFERENCE_LINE_END_U = 9.0\nREFERENCE_LINE_INCR", r"ends at u = 3 m in place of 9 m"),
         (CRG[CRG.index("LONG_SECTION_V_RIGHT") : CRG.index("$KD_")], "", "does not say where its long sections are"),
-        (
-            "1.0\nLONG_SECTION_V_INCREMENT = 1",
-            "-3.0\nLONG_SECTION_V_INCREMENT = -1",
-            "not go from the right to the left",
-        ),
+        ("V_INCREMENT = 1", "V_INCREMENT = -1", r"LONG_SECTION_V_INCREMENT = -1 is not above 0"),
         ("D:long section 2,m\nD:long section 3,m\n", "", "has 1 channels of long sections; it needs two"),
     ],
 )
@@ -606,6 +602,9 @@ def test_a_part_of_a_road_is_on_the_road_and_evenly_spaced(tmp_path: pathlib.Pat
     np.testing.assert_allclose(u, [0, 1, 2])
     np.testing.assert_allclose(v, [-1, -0.5, 0, 0.5, 1])
     np.testing.assert_allclose(z[1], [0.1, 0.1 + 0.1 / 3, 0.1 + 0.2 / 3, 0.2, 0.3], atol=1e-12)
+    (tmp_path / "turned.crg").write_text(uneven.replace("v = 0.5,", "v = -1.5,"))
+    with pytest.raises(ModelError, match="its long sections do not go from the right to the left"):
+        vehicle.read_crg(tmp_path / "turned.crg")
     with pytest.raises(ModelError, match=r"uMin = 5, uMax = 7: the road has 0 to 3 m there"):
         road.part(5.0, 7.0, 0.1)
 
