@@ -8,7 +8,9 @@ import xml.etree.ElementTree as ET
 import pytest
 
 import mbfmu
-from mbfmu import cli
+from mbfmu import Assembly, cli
+from mbfmu.components import rotational
+from mbfmu.components.interfaces import Flange_a
 from mbfmu.connection_diagram import _ANY, _icon, diagram
 from mbfmu.errors import MbfmuError
 from mbfmu.modeling.registry import component_classes
@@ -54,6 +56,50 @@ def test_icons_tell_classes_apart() -> None:
     from mbfmu.components import Revolute, World, rotational
 
     assert len({_icon(cls) for cls in (World, Revolute, rotational.Damper, rotational.Spring)}) == 4
+
+
+class Rail(Assembly):
+    """A spring on a wall, whose far end is the assembly's own."""
+
+    def __init__(self) -> None:
+        self.axis = Flange_a("Far end")
+        self.wall, self.spring = rotational.Fixed(), rotational.Spring(c=1.0)
+        self.connect(self.wall.flange, self.spring.flange_a)
+        self.connect(self.spring.flange_b, self.axis)
+
+
+class Outer(Assembly):
+    """A spring within a part that has a damper beside it."""
+
+    def __init__(self) -> None:
+        self.rail, self.damper = Rail(), rotational.Damper(d=1.0)
+        self.connect(self.rail.spring.flange_b, self.damper.flange_b)
+        self.connect(self.rail.axis, self.damper.flange_a)
+
+
+def test_connectors_of_the_assembly_are_nodes_and_those_of_inner_parts_belong_to_their_part() -> None:
+    found = diagram(Rail())
+    assert isinstance(found, mbfmu.Diagram)
+    assert (found.nodes["axis"].kind, found.nodes["axis"].title) == ("connector", "axis: Far end")
+    ends = {frozenset({(one.a, one.ports[0]), (one.b, one.ports[1])}) for one in found.edges}
+    assert ends == {
+        frozenset({("wall", "flange"), ("spring", "flange_a")}), frozenset({("spring", "flange_b"), ("axis", "")}),
+    }  # fmt: skip
+    assert repr(found) == "Diagram(3 components, 2 connections)"
+    outer = diagram(Outer())
+    assert isinstance(outer, mbfmu.Diagram)
+    assert set(outer.nodes) == {"rail", "damper"}
+    ends = {frozenset({(one.a, one.ports[0]), (one.b, one.ports[1])}) for one in outer.edges}
+    assert ends == {
+        frozenset({("rail", "spring.flange_b"), ("damper", "flange_b")}),
+        frozenset({("rail", "axis"), ("damper", "flange_a")}),
+    }
+
+
+@pytest.mark.slow
+def test_a_diagram_is_of_an_assembly() -> None:
+    with pytest.raises(MbfmuError, match=r"a diagram is drawn of an Assembly, not of a System"):
+        diagram(mbfmu.System.of(Rail()))  # type: ignore[arg-type]
 
 
 def test_files(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
