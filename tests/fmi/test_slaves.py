@@ -1,0 +1,155 @@
+"""What hosts make of FMUs that return early, end, iterate without end, or cannot be opened; without any binary."""
+
+from __future__ import annotations
+
+import pathlib
+import zipfile
+from collections.abc import Iterable
+from types import SimpleNamespace
+from typing import Any
+
+import fmpy
+import pytest
+
+from mbfmu.cosimulation import SystemStructure, cosimulate
+from mbfmu.errors import SimulationError
+from mbfmu.fmi.slave import _ROUNDS, _STUCK, AsksForNothing, Log, Slave3
+
+GO, EARLY = (False, False, False), (False, False, True)
+
+
+def slave(steps: Iterable[tuple[bool, bool, bool, float]] = (), updates: Iterable[tuple[bool, bool]] = ()) -> Any:
+    """One of FMI 3.0 whose FMU returns these; `made` are the calls."""
+    made: list[Any] = []
+    found = Slave3.__new__(Slave3)
+    found.name, found.time, found.goes_back, found.events, found.at_event = "pump", 0.0, False, False, False
+    found._failure, found._lines, found._asked, found.ended, found._log = None, None, False, None, Log()  # type: ignore[attr-defined]
+    ahead, handled = iter(steps), iter(updates)
+
+    def do_step(now: float, size: float, forget: bool) -> tuple[bool, bool, bool, float]:
+        made.append((now, size, forget))
+        return next(ahead)
+
+    def update() -> tuple[bool, bool, bool]:
+        made.append("update")
+        return (*next(handled), False)
+
+    found._fmu = SimpleNamespace(
+        doStep=do_step, updateDiscreteStates=update, enterEventMode=lambda: made.append("event mode"),
+        enterStepMode=lambda: made.append("step mode"),
+    )  # fmt: skip
+    found.made = made  # type: ignore[attr-defined]
+    return found
+
+
+def test_steps_that_return_early_go_on_from_there() -> None:
+    one = slave([(*EARLY, 0.25), (*EARLY, 0.75), (*GO, 1.0)])
+    assert one._do_step(1.0) is None
+    assert one.made == [(0.0, 1.0, True), (0.25, 0.75, True), (0.75, 0.25, True)]
+
+
+def test_steps_that_go_back_are_not_forgotten() -> None:
+    one = slave([(*GO, 1.0)])
+    one.goes_back = True
+    one._do_step(1.0)
+    assert one.made == [(0.0, 1.0, False)]
+
+
+def test_steps_that_do_not_go_on_end() -> None:
+    one = slave([(*EARLY, 0.25)] * 100)
+    with pytest.raises(SimulationError, match=r"its steps return early at 0\.25 s and do not go on"):
+        one._do_step(1.0)
+    assert len(one.made) == _STUCK + 2
+
+
+def test_where_a_run_ends_and_where_an_event_is_are_told() -> None:
+    assert slave([(False, True, True, 0.5)])._do_step(1.0) == 0.5
+    for early, reached in ((True, 0.5), (False, 1.0)):
+        one = slave([(True, False, early, 0.5)])
+        one.events = True
+        assert one._do_step(1.0) is None
+        assert (one.at_event, one._reached) == (True, reached)
+    one = slave([(True, False, False, 0.5)])  # whom events are no matter
+    assert one._do_step(1.0) is None
+    assert not one.at_event
+
+
+def test_what_fails_within_a_step_is_raised_at_its_end_once() -> None:
+    one = slave([(*GO, 1.0), (*GO, 2.0)])
+    one._failure = ValueError("in between")
+    with pytest.raises(ValueError, match="in between"):
+        one._do_step(1.0)
+    assert one._do_step(1.0) is None
+
+
+def test_lines_that_nobody_asks_for_are_told() -> None:
+    one = slave([(*GO, 1.0), (*GO, 1.0)])
+    one._lines = object()
+    with pytest.raises(
+        AsksForNothing, match=r"^pump: asks for no inputs in intermediate updates; choose inputs='hold'"
+    ):
+        one._do_step(1.0)
+    one._asked = True
+    assert one._do_step(1.0) is None
+
+
+def test_events_are_handled_until_nothing_changes() -> None:
+    one = slave(updates=[(True, False), (True, False), (False, False)])
+    one.at_event = True
+    one.finish_event()
+    assert one.made == ["event mode", "update", "update", "update", "step mode"]
+    assert not one.at_event
+    one.finish_event()
+    assert len(one.made) == 5
+
+
+def test_events_without_end_and_ends_of_runs_are_told() -> None:
+    one = slave(updates=[(True, False)] * 1000)
+    one.at_event = True
+    with pytest.raises(SimulationError, match=r"^pump at t = 0 s: its event iteration does not end"):
+        one.finish_event()
+    assert one.made.count("update") == _ROUNDS
+    one = slave(updates=[(False, True)])
+    one.time, one.at_event = 0.125, True
+    one.finish_event()
+    assert one.ended == "pump ends the run at 0.125 s"
+    assert "step mode" not in one.made
+
+
+def test_sizes_of_arrays_stay_as_they_are() -> None:
+    one = slave()
+    variable = SimpleNamespace(causality="structuralParameter", type="UInt64", name="n")
+    one.interface = {"n": (SimpleNamespace(variable=variable, start="3"),)}
+    one.set_start_values({"n": 3})
+    with pytest.raises(SimulationError, match=r"n = 4: sizes arrays, and is 3 as .*so leave it out"):
+        one.set_start_values({"n": 4})
+
+
+DESCRIPTION = """<?xml version="1.0" encoding="UTF-8"?>
+<fmiModelDescription fmiVersion="2.0" modelName="Plant" guid="{{0}}"><{interface} modelIdentifier="Plant"/>
+ <ModelVariables><ScalarVariable name="y" valueReference="0" causality="output"><Real/></ScalarVariable>
+ </ModelVariables><ModelStructure><Outputs><Unknown index="1"/></Outputs></ModelStructure>
+</fmiModelDescription>
+"""
+
+
+@pytest.mark.parametrize(
+    ("interface", "binary", "words"),
+    [
+        ("ModelExchange", b"x", r"is no FMU for co-simulation in FMI 2\.0 or 3\.0; export it as one"),
+        ("CoSimulation", None, rf"has no binary for {fmpy.platform}; build it for this platform"),
+        ("CoSimulation", b"no library", "cannot be instantiated: "),
+    ],
+    ids=["model exchange", "no binary", "no library"],
+)
+def test_fmus_that_cannot_be_opened_are_named(
+    interface: str, binary: bytes | None, words: str, tmp_path: pathlib.Path
+) -> None:
+    with zipfile.ZipFile(tmp_path / "plant.fmu", "w") as archive:
+        archive.writestr("modelDescription.xml", DESCRIPTION.format(interface=interface))
+        if binary is not None:
+            suffix = fmpy.sharedLibraryExtension
+            archive.writestr(f"binaries/{fmpy.platform}/Plant{suffix}", binary)
+    structure = SystemStructure.of({"tank": tmp_path / "plant.fmu"}, [])
+    with pytest.raises(SimulationError, match=rf"^tank \(.*plant\.fmu\): {words}"):
+        cosimulate(structure, step=0.1)
