@@ -506,3 +506,102 @@ def test_an_assertion_in_a_branch_holds_while_the_branch_is_taken(path: pathlib.
     assert ends(2.5) == 1
     with pytest.raises(SimulationError, match="line 11: x is too large"):
         ends(1.5)
+
+
+INERTIA, GAIN = "Modelica.Mechanics.Rotational.Components.Inertia", "Modelica.Blocks.Math.MatrixGain"
+FUNCTION = "output Real y; algorithm y :="
+#: Texts of models with what some of their variables are at the start.
+MODELS: list[tuple[str, dict[str, float]]] = [
+    (
+        f"model Big extends {INERTIA}(J=2*k); parameter Real k = 3; end Big; Big a(k=5), b; parameter Real x = a.J;"
+        f"model Same extends {INERTIA}(J=7); end Same; Same c; model Short = {INERTIA}(J=4); Short d, e(J=5);",
+        {"x": 10, "b.J": 6, "c.J": 7, "d.J": 4, "e.J": 5},
+    ),
+    (
+        "record R Real p = 1; Real q = 2; end R; constant R c = R(3, 4); parameter R r = c; parameter R s(p=5);"
+        "parameter Real x = r.p + 10*r.q; Real y = f(s)*cos(time);"
+        f"function f input R r; {FUNCTION} r.p + 10*r.q; end f;",
+        {"x": 43, "y": 25},
+    ),
+    (
+        f"record R Real p; end R; Real z(start=0, fixed=true); Real y = f(z); function f input Real u; {FUNCTION} g("
+        "if u > 1 then R(1) else R(3)); end f; function g input R r; output Real y; algorithm y := r.p; end g; "
+        "equation der(z) = 1;",
+        {"y": 3},
+    ),
+    (
+        f"{GAIN} g(K=[1, 2; 3, 4]), h(K=[1, 2; 3, 4], u=fill(cos(time), 2)); Real y = g.y[1] + 1000*g.y[2];"
+        "Real z = h.y*{1, 1000}; parameter Real n = size(g.y, 1) + 10*size(h.u, 1); equation g.u = {1, 10}*cos(time);",
+        {"y": 43021, "z": 7003, "n": 22},
+    ),
+    (
+        "Boolean b[2] = {time > 1, time < 2}; Boolean c[2] = {true, false};"
+        "Boolean d[2] = b or c;" "Boolean e[2] = not b;"
+        "Boolean f = true; Boolean g = f and b[2]; Real y = if f and not c[2] then 3 else 4;",
+        {"d[1]": 1, "d[2]": 1, "e[1]": 1, "e[2]": 0, "f": 1, "g": 1, "y": 3},
+    ),
+    (
+        "model A parameter Real p[2]; end A; A a(each p=3), b(p={1, 2}); A c[2](each p={5, 6}), d[2](p=[1, 2; 3, 4]);"
+        "model B extends A(each p=4); end B; B e; parameter Real x = sum(a.p) + sum(e.p);"
+        "parameter Real y = c[2].p[1] + 10*c[1].p[2] + 100*d[1].p[2] + 1000*d[2].p[1];",
+        {"x": 14, "y": 3265},
+    ),
+    (
+        f"{INERTIA} a[3](each J=1, w(start={{1, 2, 3}}, each fixed=true)); Real y; parameter Real n = size(a, 1);"
+        "equation if a[1].w > 5 then y = 1; else y = 2; end if;",
+        {"y": 2, "n": 3},
+    ),
+    (
+        "type Mode = enumeration(off, low, high); parameter Mode mode = Mode.high;"
+        "Integer k = if time > 1 then 1 else 2; Real y[Mode] = {if m == mode then 5 + time else 6 for m in Mode};",
+        {"k": 2, "y[1]": 6, "y[3]": 5},
+    ),
+    (
+        f"replaceable function f = g(a=3); function g input Real u; input Real a; {FUNCTION} a*u; end g;"
+        f"function h extends g(a=7); end h; function apply input p k; input Real u; {FUNCTION} k(u); end apply;"
+        f"partial function p input Real u; output Real y; end p; function q input Real u; {FUNCTION} u^2; end q;"
+        "parameter Real x = f(2) + h(1); parameter Real y = apply(q, 3) + apply(function g(a=5), 1);",
+        {"x": 13, "y": 14},
+    ),
+    (
+        "model A outer Modelica.Mechanics.MultiBody.World world; Real y = world.g*cos(time); end A; A a; "
+        "model B A b; end B; B c; inner Modelica.Mechanics.MultiBody.World world(g=3);",
+        {"a.y": 3, "c.b.y": 3},
+    ),
+    (
+        "package P package Q constant Real x = 3; constant Real y = 4; end Q; end P; model N import P.Q.{x, y};"
+        "import R = P.Q; parameter Real z = 10*x + y + 100*R.x; end N; N n; parameter Real w = n.z;",
+        {"w": 334},
+    ),
+    (
+        "connector In = input Real(unit=\"rad\"); connector Out = output Boolean; block K In u; Out y; equation "
+        "y = u > 1; end K; K k(u=2*cos(time)); Boolean z = k.y;",
+        {"z": 1},
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("text", "expected"), MODELS, ids=[str(list(expected)) for _, expected in MODELS])
+def test_models_have_the_values_that_their_texts_give(
+    text: str, expected: dict[str, float], path: pathlib.Path
+) -> None:
+    path.write_text(f"model M\n{text}\nend M;\n")
+    state = State(mbfmu.System.of(load(path)))
+    state.solve()
+    assert {name: state[name] for name in expected} == pytest.approx(expected, rel=1e-14)
+
+
+def test_what_cannot_be_found_beside_a_package_is_told(path: pathlib.Path) -> None:
+    for uri, said in (
+        ("modelica://Nothing/a.txt", "the package Nothing has no folder here; put it beside the file's own packages"),
+        ("modelica://P/a.txt", "there is no file .*a.txt; put it there"),
+    ):
+        folder = path.parent / "P"
+        folder.mkdir(exist_ok=True)
+        (folder / "package.mo").write_text("package P end P;")
+        (folder / "M.mo").write_text(
+            f'within P;\nmodel M\nparameter String s =\nModelica.Utilities.Files.loadResource("{uri}");\nend M;'
+        )
+        with pytest.raises(ModelError, match=rf"M\.mo, line 4: {uri}: {said}"):
+            load(folder / "M.mo")

@@ -48,6 +48,8 @@ def _is_fixed(model: Model, equation: s.If, env: Environment) -> bool:
                 return False
             owner: Any = env.model
             for name in node.names:
+                while isinstance(owner, list) and owner:  # of an array of components each has the same
+                    owner = owner[0]
                 if not isinstance(owner, Model) or name not in owner.content.components:
                     if isinstance(owner, Component):
                         declaration = owner.declarations.get(name)

@@ -226,7 +226,8 @@ class Equations:
 
     def _hand_over(self) -> None:
         scope = self.scope
-        for key, elements in self.unknowns.known.items():
+        for key, found in self.unknowns.known.items():
+            elements = [float(e) if isinstance(e, bool) else e for e in found]
             shape = self.unknowns.shapes[key]
             value = casadi(values.by_columns(shaped(elements, shape))) if shape else elements[0]
             if key[0] == "flow":

@@ -314,11 +314,11 @@ class Model(making.Model):
 
 def value_is_each(layer: Layer, model: Model, name: str) -> bool:
     """True where a modifier with `each` gives every element of an array the same value."""
+    around = (layer.env.model or model).content.components.values()
+    modifications = [x.modification for declared in around for x in declared.layers]
+    modifications += [base.modification for base in layer.env.scope.bases]
     return any(
-        "each" in a.prefixes and a.modification is layer.modification
-        for declared in model.content.components.values()
-        for x in declared.layers
-        for a in x.modification.arguments
+        "each" in a.prefixes and a.modification is layer.modification for m in modifications for a in m.arguments
     )
 
 

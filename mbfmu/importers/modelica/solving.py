@@ -211,9 +211,7 @@ def number(value: Any, statement: Statement) -> Any:
     Raises:
         ModelError: it is none.
     """
-    if isinstance(value, bool):
-        return float(value)
-    if not values.is_number(value):
+    if not values.is_number(value) and not isinstance(value, bool):
         raise fault(
             statement.left.at, f"{statement.text}: {values.describe(value)} is no number; equations are between numbers"
         )
