@@ -134,7 +134,6 @@ def test_derivatives_are_exact_where_equations_of_many_bodies_share_code() -> No
 
 
 @pytest.mark.slow
-@pytest.mark.campaign
 def test_columns_that_share_no_row_give_the_same_jacobian(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each ball knows its two neighbours: three balls have a group of columns each; steps are the same to the bit."""
     system = System.of(Row(6, closing=0.02))

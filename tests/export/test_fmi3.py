@@ -597,3 +597,26 @@ def test_runs_record_arrays_by_name(arm: System) -> None:
     assert result["attitude"].shape == (3, 3, 3)
     with pytest.raises(KeyError, match="tip"):
         result["tip"]  # two elements were not recorded
+
+
+def test_there_is_no_scheduled_execution(fmus, tmp_path):
+    """No instance for it, a log line that says so, and no partition of an instance to activate."""
+    path = fmus("free_body", 3)
+    described = fmpy.read_model_description(str(path))
+    unit = fmpy.fmi3.FMU3Slave(
+        guid=described.guid, unzipDirectory=fmpy.extract(str(path), str(tmp_path / "fmu")), instanceName="one",
+        modelIdentifier=described.coSimulation.modelIdentifier,
+    )  # fmt: skip
+    lines: list[tuple[int, bytes]] = []
+    told = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int, ctypes.c_char_p, ctypes.c_char_p)(
+        lambda _environment, status, _category, text: lines.append((status, text))
+    )
+    make = unit.dll.fmi3InstantiateScheduledExecution
+    make.restype, make.argtypes = ctypes.c_void_p, None
+    none = ctypes.c_void_p(None)
+    assert make(b"one", described.guid.encode(), None, False, False, none, told, none, none, none) is None
+    assert lines == [(3, b"fmi3InstantiateScheduledExecution: this FMU has no interface for scheduled execution")]
+    unit.instantiate()
+    unit.dll.fmi3ActivateModelPartition.argtypes = [ctypes.c_void_p, ctypes.c_uint32, ctypes.c_double]
+    assert unit.dll.fmi3ActivateModelPartition(unit.component, 0, 0.0) == 3
+    unit.freeInstance()
