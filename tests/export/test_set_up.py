@@ -1,0 +1,204 @@
+"""What set-up makes by other programs, without these; and small files that FMUs hold, by FMI's schemas."""
+
+from __future__ import annotations
+
+import errno
+import os
+import pathlib
+import shutil
+import sys
+import warnings
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from lxml import etree
+
+from mbfmu.errors import BuildError
+from mbfmu.export import archive, layered_wasm
+from mbfmu.export.model_description_3 import build_description
+from mbfmu.fmi.rules import schema_violations
+from mbfmu.runtime import arguments, cache, npm
+from mbfmu.scene import bundle
+from mbfmu.scene.grips import Grip
+from mbfmu.scene.ranges import _is_effort
+
+posix = pytest.mark.skipif(os.name != "posix", reason="runs scripts of a shell")
+
+# -- npm and the program of the page
+
+
+@posix
+@pytest.mark.parametrize(
+    ("script", "words"),
+    [
+        ("echo first >&2; echo last line >&2; echo >&2; exit 3", "page: sh: last line"),
+        ("exit 1", "page: sh: it failed without a message"),
+    ],
+)
+def test_programs_that_fail_are_told_by_their_last_line(script: str, words: str, tmp_path: pathlib.Path) -> None:
+    with pytest.raises(BuildError) as told:
+        npm.run([shutil.which("sh") or "sh", "-c", script], tmp_path, "page")
+    assert str(told.value) == words
+    npm.run([shutil.which("sh") or "sh", "-c", "echo noise >&2; echo made > here"], tmp_path, "page")
+    assert (tmp_path / "here").read_text() == "made\n"
+
+
+def test_programs_that_are_not_there_are_told(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(BuildError, match=r"^page: .*No such file"):
+        npm.run([str(tmp_path / "none")], tmp_path, "page")
+    monkeypatch.setattr(shutil, "which", lambda _: None)
+    with pytest.raises(BuildError, match=r"^page: npm is not installed; install Node\.js"), npm.workplace([], "page"):
+        pass
+
+
+@posix
+def test_the_page_is_bundled_from_its_sources_and_knows_when_they_change(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By an npm that installs an esbuild, which says what it was asked for."""
+    sources, made = tmp_path / "sources", tmp_path / "page" / "viewer.js"
+    sources.mkdir()
+    for name in ("package.json", "viewer.js", "stage.js"):
+        (sources / name).write_text(f"{name}\n")
+    (sources / "notes.txt").write_text("left out")
+    fake = tmp_path / "npm"
+    fake.write_text(
+        "#!/bin/sh\nmkdir -p node_modules/.bin\n"
+        "printf '#!/bin/sh\\necho \"$@\" *.js* *.txt > bundled.js\\n' > node_modules/.bin/esbuild\n"
+        "chmod +x node_modules/.bin/esbuild\n"
+    )
+    fake.chmod(0o755)
+    monkeypatch.setattr(shutil, "which", lambda _: str(fake))
+    monkeypatch.setattr(bundle, "SOURCES", sources)
+    monkeypatch.setattr(bundle, "BUNDLE", made)
+    assert not bundle.is_current()
+    assert bundle.make_bundle() == made
+    assert bundle.is_current()
+    mark, script = made.read_text().splitlines()
+    assert mark.startswith("// mbfmu viewer ")
+    assert script.startswith("viewer.js --bundle --minify --format=iife ")
+    assert script.endswith("--outfile=bundled.js package.json stage.js viewer.js *.txt")
+    (sources / "notes.txt").write_text("changed")
+    assert bundle.is_current()
+    (sources / "stage.js").write_text("changed")
+    assert not bundle.is_current()
+
+
+# -- files in FMUs
+
+
+def test_descriptions_of_sources_and_manifests_obey_the_schemas_of_fmi() -> None:
+    sources = etree.fromstring(build_description("crane", ["crane.c", "a/b.c"]))
+    assert list(schema_violations(sources, "fmi3/fmi3BuildDescription.xsd", "sources")) == []
+    assert [one.get("name") for one in sources.iter("SourceFile")] == ["crane.c", "a/b.c"]
+    (library,) = sources.iter("Library")
+    assert (library.get("name"), library.get("external")) == ("m", "true")
+    assert sources.find("BuildConfiguration").get("modelIdentifier") == "crane"
+    manifest = etree.fromstring(layered_wasm.manifest())
+    assert list(schema_violations(manifest, "fmi3/fmi3LayeredStandardManifest.xsd", "manifest")) == []
+    name = "{http://fmi-standard.org/fmi-ls-manifest}fmi-ls-"
+    assert (manifest.get(f"{name}name"), manifest.get(f"{name}version")) == (layered_wasm.NAME, layered_wasm.VERSION)
+
+
+def test_webassembly_is_written_with_its_manifests_or_says_where_it_cannot(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(layered_wasm, "descriptor", lambda *given, **_: repr(given[-1]).encode())
+    monkeypatch.setattr(layered_wasm, "component_of", lambda description: b"wasm of " + description)
+    path = layered_wasm.write_component(None, (), "crane", "{1}", None, tmp_path)  # type: ignore[arg-type]
+    assert path == tmp_path / "binaries" / layered_wasm.PLATFORM / "crane.wasm"
+    assert path.read_bytes() == b"wasm of '{1}'"
+    for manifest in layered_wasm.MANIFESTS:
+        assert (tmp_path / manifest).read_bytes() == layered_wasm.manifest()
+    (tmp_path / "taken").write_text("a file")
+    with pytest.raises(BuildError, match=r"^cannot write .*taken.*: .*; choose a folder that can be written"):
+        layered_wasm.write_component(None, (), "crane", "{1}", None, tmp_path / "taken")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO])
+def test_a_full_disk_is_told_with_the_file_and_leaves_nothing(number: int, tmp_path: pathlib.Path) -> None:
+    target = tmp_path / "crane.fmu"
+    target.write_text("before")
+    with pytest.raises(BuildError, match=r"crane\.fmu: cannot be written \(.+\); make room, or choose another folder"):
+        fail(target, OSError(number, os.strerror(number)))
+    assert [file.name for file in tmp_path.iterdir()] == ["crane.fmu"]
+    assert target.read_text() == "before"
+
+
+def fail(target: pathlib.Path, error: OSError) -> None:
+    with archive.replacing(target):
+        raise error
+
+
+def test_other_errors_of_a_file_stay_what_they_are(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(OSError, match="busy"):
+        fail(tmp_path / "crane.fmu", OSError(errno.EBUSY, "busy"))
+
+    def in_use(_: pathlib.Path, __: pathlib.Path) -> None:
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr(pathlib.Path, "replace", in_use)
+    message = r"crane\.fmu: cannot be replaced \(Permission denied\); close what uses it"
+    with pytest.raises(BuildError, match=message), archive.replacing(tmp_path / "crane.fmu"):
+        pass
+    assert not list(tmp_path.iterdir())
+
+
+# -- small parts
+
+
+@pytest.mark.parametrize(
+    ("platform", "variables", "expected"),
+    [
+        ("linux", {}, "~/.cache/mbfmu"), ("linux", {"XDG_CACHE_HOME": "/xdg"}, "/xdg/mbfmu"),
+        ("darwin", {"XDG_CACHE_HOME": "/xdg"}, "~/Library/Caches/mbfmu"), ("win32", {}, "~/AppData/Local/mbfmu"),
+        ("win32", {"LOCALAPPDATA": "/local"}, "/local/mbfmu"), ("linux", {"MBFMU_CACHE": "/own"}, "/own"),
+        ("win32", {"MBFMU_CACHE": "0"}, None), ("darwin", {"MBFMU_CACHE": ""}, None),
+    ],
+)  # fmt: skip
+def test_the_cache_is_where_each_system_has_its_caches(
+    platform: str, variables: dict[str, str], expected: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("MBFMU_CACHE", "XDG_CACHE_HOME", "LOCALAPPDATA"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(sys, "platform", platform)
+    assert cache.folder() == (None if expected is None else pathlib.Path(expected).expanduser())
+
+
+def test_old_names_of_arguments_are_taken_but_not_beside_the_new_ones() -> None:
+    @arguments.renamed(stop="stop_time")
+    def run(stop_time: float = 0.0) -> float:
+        return stop_time
+
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        assert run(stop=2.0) == 2.0  # type: ignore[call-arg]
+        assert run(stop_time=3.0) == 3.0
+    assert [str(one.message).partition(";")[0] for one in told] == ["stop= of run() is called stop_time= now"]
+    with pytest.raises(TypeError, match=r"run\(\) got stop_time, and stop, its old name; leave stop out"):
+        run(stop=2.0, stop_time=3.0)  # type: ignore[call-arg]
+
+
+@pytest.mark.parametrize(
+    ("unit", "effort"), [("N", True), ("kN", True), ("N.m", True), ("m", False), ("", False), ("apples", False)]
+)
+def test_forces_and_torques_are_efforts(unit: str, effort: bool) -> None:
+    assert _is_effort(unit) is effort
+
+
+@pytest.mark.parametrize("inner", ["", ".body"], ids=["body", "body within a shape"])
+def test_a_grip_tells_the_references_of_all_that_it_takes_or_nothing(inner: str) -> None:
+    taken = ("grip1.force", "grip1.torque", "arm.r_0", "arm.a_0", f"arm{inner}.z_a")
+    names = [f"{name}[{i}]" for name in taken for i in (1, 2, 3)]
+    elements: dict[str, Any] = {name: SimpleNamespace(reference=k) for k, name in enumerate(names)}
+    grip = Grip("grip1", "arm")
+    assert grip.entry(elements) == {
+        "component": "arm", "force": [0, 1, 2], "torque": [3, 4, 5], "r": [6, 7, 8], "a": [9, 10, 11],
+        "z": [12, 13, 14],
+    }  # fmt: skip
+    assert [grip.owns(name) for name in ("grip1.force[1]", "grip10.force[1]", "arm.r_0[1]")] == [True, False, False]
+    for name in ("grip1.torque[2]", f"arm{inner}.z_a[3]"):
+        assert grip.entry({key: value for key, value in elements.items() if key != name}) is None
