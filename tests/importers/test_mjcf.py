@@ -7,6 +7,7 @@ import sys
 
 import numpy as np
 import pytest
+from against_pinocchio import State
 from mutants import mutants, verdict
 
 import mbfmu
@@ -466,3 +467,40 @@ def test_angles_about_three_axes_give_the_rotation_again(middle: float) -> None:
     found = angles_123(R)
     assert np.allclose(about(0, found[0]) @ about(1, found[1]) @ about(2, found[2]), R, atol=1e-7)
     assert found[1] == pytest.approx(middle)
+
+
+def test_a_reference_that_is_no_pair_is_the_default_one(tmp_path: pathlib.Path) -> None:
+    path = written(tmp_path, SLIDE.format(step=0.002, more='solreflimit="0.5 0"'))
+    stop = mbfmu.load(path).parts["j_stop"]
+    assert [float(stop.value(name)) for name in ("c", "d")] == pytest.approx([2 / 0.02**2, 2 * 2 / 0.02])
+
+
+def test_limits_are_left_out_on_request_and_keyframes_noted(tmp_path: pathlib.Path) -> None:
+    path = written(tmp_path, SLIDE.format(step=0.002, more="") + '<keyframe><key qpos="0.05"/></keyframe>')
+    assembly = mbfmu.load(path, stops=False)
+    assert "j_stop" not in assembly.parts
+    assert "left out: limits of joint j in line 2" in assembly.notes
+    assert "1 keyframes are read over: joints start at their reference positions" in assembly.notes
+    assert "j_stop" in mbfmu.load(path).parts
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("offset", [0, 0.2])
+def test_a_joint_follows_another_one_at_its_offset(offset: float, tmp_path: pathlib.Path) -> None:
+    path = written(
+        tmp_path,
+        f"""<worldbody><body><joint name="h" axis="0 0 1"/>
+          <geom pos="1 0 0" size=".1" mass="2" {UNTOUCHED}/></body>
+        <body><joint name="s" type="slide" axis="0 0 1"/><geom size=".1" mass="3" {UNTOUCHED}/></body></worldbody>
+        <equality><joint joint1="s" joint2="h" polycoef="{offset} 1 0 0 0"/></equality>""",
+    )
+    assembly = mbfmu.load(path)
+    assert "s_mimic" not in assembly.parts
+    assert ("s_offset" in assembly.parts) == bool(offset)
+    # s falls by itself, and turns h along: (J + m) a = -m g, with J = 2 (1 + 2/5 0.1^2)
+    state = State(System.of(assembly))
+    state.solve()
+    assert state["s.a"] == pytest.approx(-3 * 9.81 / (2 * (1 + 0.4 * 0.01) + 3), rel=1e-12)
+    assert state["h.a"] == pytest.approx(state["s.a"], rel=1e-12)
+    start = mbfmu.simulate(assembly, 1e-6, interval=1e-6)
+    assert start["s.s"][0] - start["h.phi"][0] == pytest.approx(offset, abs=1e-9)

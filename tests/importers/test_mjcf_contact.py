@@ -313,3 +313,31 @@ def test_bodies_come_to_rest_as_in_mujoco(type: str, size: str, points: int, tmp
     assert np.abs(ours[-1, :2] - expected[-1, :2]).max() < 0.02
     assert abs(ours[-1, 2] - expected[-1, 2]) < deepest + 1e-4  # ours gives way to weight in full
     assert np.abs(ours[-1] - ours[-5]).max() < 1e-4
+
+
+@pytest.mark.parametrize(
+    ("solreffriction", "c_t", "d_t"),
+    [("", 2500, 100), ("0.05 1", 400, 40), ("0.05 0.5", 1600, 40), ("-1000 -30", 1000, 30), ("-1000 0", 1000, None)],
+    ids=str,
+)
+def test_what_slides_has_the_stiffness_and_damping_of_its_own(
+    solreffriction: str, c_t: float, d_t: float | None, tmp_path: pathlib.Path
+) -> None:
+    given = f'solreffriction="{solreffriction}"' if solreffriction else ""
+    path = written(
+        tmp_path,
+        f"""<worldbody><geom name="floor" {GHOST} type="plane" size="1 1 1"/><body pos="0 0 2"><freejoint/>
+          <geom name="ball" {GHOST} size="0.1" mass="3"/></body></worldbody>
+        <contact><pair geom1="floor" geom2="ball" condim="3" friction="0.7 0.7" {given}/></contact>""",
+    )
+    (contact,) = contacts(mbfmu.load(path))
+    # of the default solref, 0.02 s and 1: 1/0.02^2 = 2500 1/s2 and 2/0.02 = 100 1/s, times the ball's mass
+    normal, sliding = (
+        [float(contact.value(n)) for n in ("c", "d_n")],
+        [float(contact.value(n)) for n in ("mu_k", "c_t")],
+    )
+    assert normal == pytest.approx([3 * 2500, 3 * 100])
+    assert sliding == pytest.approx([0.7, 3 * c_t])
+    assert contact.is_given("d_t") == (d_t is not None)
+    if d_t is not None:
+        assert float(contact.value("d_t")) == pytest.approx(3 * d_t)
