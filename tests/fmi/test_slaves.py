@@ -10,10 +10,12 @@ from typing import Any
 
 import fmpy
 import pytest
+from fmpy.fmi1 import FMICallException
+from fmpy.fmi2 import fmi2Discard, fmi2Error
 
 from mbfmu.cosimulation import SystemStructure, cosimulate
 from mbfmu.errors import SimulationError
-from mbfmu.fmi.slave import _ROUNDS, _STUCK, AsksForNothing, Log, Slave3
+from mbfmu.fmi.slave import _ROUNDS, _STUCK, AsksForNothing, Log, Slave2, Slave3
 
 GO, EARLY = (False, False, False), (False, False, True)
 
@@ -153,3 +155,41 @@ def test_fmus_that_cannot_be_opened_are_named(
     structure = SystemStructure.of({"tank": tmp_path / "plant.fmu"}, [])
     with pytest.raises(SimulationError, match=rf"^tank \(.*plant\.fmu\): {words}"):
         cosimulate(structure, step=0.1)
+
+
+# -- FMI 2.0
+
+
+@pytest.mark.parametrize(
+    ("told", "reached"),
+    [((True, 0.5), 0.5), ((False, 0.0), None), (None, None)],
+    ids=["ended", "discarded", "silent"],
+)
+def test_discarded_steps_are_ends_of_runs_where_fmus_say_so(
+    told: tuple[bool, float] | None, reached: float | None
+) -> None:
+    """One that does not tell why it discards a step has failed in it, as one that fails with an error."""
+    one = Slave2.__new__(Slave2)
+    one.name, one.time, one.goes_back = "pump", 0.0, False
+
+    def fail(status: int) -> FMICallException:
+        return FMICallException("fmi2DoStep", status)
+
+    def do_step(*_: Any) -> None:
+        raise fail(fmi2Discard)
+
+    def status(place: int) -> Any:
+        if told is None:
+            raise fail(fmi2Error)
+        return told[place]
+
+    one._fmu = SimpleNamespace(
+        doStep=do_step, getBooleanStatus=lambda _: status(0), getRealStatus=lambda _: status(1)
+    )  # fmt: skip
+    if reached is None:
+        with pytest.raises(FMICallException):
+            one._do_step(1.0)
+    else:
+        assert one._do_step(1.0) == reached
+    one._fmu.doStep = lambda *_: None
+    assert one._do_step(1.0) is None
