@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 
 import fmpy
@@ -12,7 +13,18 @@ from mechanisms import CartPole, Chain, G, Governor, Suspension
 
 import mbfmu
 from mbfmu import Start, cli
-from mbfmu.components import Fixed, FixedTranslation, RollingWheel, World, blocks, forces, rotational, thermal
+from mbfmu.components import (
+    Body,
+    Fixed,
+    FixedTranslation,
+    Revolute,
+    RollingWheel,
+    World,
+    blocks,
+    forces,
+    rotational,
+    thermal,
+)  # fmt: skip
 from mbfmu.errors import ModelError
 from mbfmu.fmus.furuta_pendulum import FurutaPendulum
 from mbfmu.fmus.pendulum import Pendulum
@@ -170,6 +182,59 @@ def test_a_held_coordinate_stays():
         mbfmu.equilibrium(CartPole(), start_values={"force": 5.0}, starts=2)
     with pytest.raises(ModelError, match=r"'force' is not among its coordinates: slide.s, hinge.phi"):
         mbfmu.equilibrium(CartPole(), hold=["force"])
+
+
+class Driven(mbfmu.Assembly):
+    """A pendulum of 1 kg and 0.5 m, at rest along x where its angle is 0, that a torque holds."""
+
+    def __init__(self, phi=0.1):
+        self.world = World()
+        self.joint = Revolute(useAxisFlange=True, phi=Start(phi, fixed=True), w=Start(0.0, fixed=True))
+        self.body = Body(m=1.0, r_CM=(0.5, 0, 0))
+        self.drive = rotational.Torque(useSupport=True)
+        self.connect(self.world.frame_b, self.joint.frame_a)
+        self.connect(self.joint.frame_b, self.body.frame_a)
+        self.connect(self.drive.flange, self.joint.axis)
+        self.connect(self.drive.support, self.joint.support)
+        self.input(self.drive.tau, "torque")
+
+
+@pytest.mark.slow
+def test_a_system_that_starts_at_a_rest_keeps_its_inputs():
+    """Of the torque m g l cos(phi) = 2 N.m; without its start values the rest is told not to be where runs begin."""
+    system = mbfmu.System.of(Driven())
+    rest = mbfmu.equilibrium(system, start_values={"torque": 2.0}, stable=True)
+    angle = -np.arccos(2.0 / (G * 0.5))
+    assert np.cos(rest["joint.phi"]) == pytest.approx(np.cos(angle), rel=1e-9)
+    assert np.sin(rest["joint.phi"]) == pytest.approx(np.sin(angle), rel=1e-9)
+    starting = rest.starting(system)
+    (torque,) = (v for v in starting.variables if v.name == "torque")
+    assert torque.start == 2.0
+    run = mbfmu.simulate(starting, 1.0)
+    assert np.ptp(run["joint.phi"]) < 1e-8
+    assert np.sin(run["joint.phi"][0]) == pytest.approx(np.sin(angle), rel=1e-9)
+    lost = dataclasses.replace(rest, start_values={})
+    with pytest.raises(
+        ModelError, match=r"Driven: start values do not lead to the rest .*; joint\.phi would start els"
+    ):
+        lost.starting(system)
+
+
+@pytest.mark.slow
+def test_rests_that_are_all_unstable_are_told():
+    """Upright, from the one start that is tried."""
+    system = mbfmu.System.of(Driven(phi=np.pi / 2))
+    assert mbfmu.equilibrium(system, starts=1).stability == "unstable"
+    with pytest.raises(ModelError, match=r"^Driven: every rest that was found from 1 starts is unstable"):
+        mbfmu.equilibrium(system, starts=1, stable=True)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["joint.phi", "drive.phi", "joint.axis.phi"])
+def test_a_coordinate_is_held_by_any_of_its_names(name):
+    rest = mbfmu.equilibrium(Driven(), hold=[name])
+    assert rest["joint.phi"] == pytest.approx(0.1)
+    assert rest.stability == "stable"
 
 
 @pytest.mark.slow
