@@ -24,7 +24,7 @@ from mbfmu.components import (
     forces,
     rotational,
     thermal,
-)  # fmt: skip
+)
 from mbfmu.errors import ModelError
 from mbfmu.fmus.furuta_pendulum import FurutaPendulum
 from mbfmu.fmus.pendulum import Pendulum
