@@ -602,8 +602,8 @@ def test_what_fmus_are_not_able_to_is_named(
 
 
 def test_variables_of_unknown_elements_are_named(elastic: SystemStructure) -> None:
-    with pytest.raises(ModelError, match=r"lod\.axis\.w: there is no element lod; did you mean load"):
-        elastic.scalars("lod", "axis.w")
+    with pytest.raises(ModelError, match=r"loat\.axis\.w: there is no element loat; did you mean load"):
+        elastic.scalars("loat", "axis.w")
 
 
 def test_motion_that_the_other_flange_does_not_tell_is_named() -> None:
