@@ -14,7 +14,7 @@ import pytest
 import mbfmu
 from mbfmu import cli
 from mbfmu.errors import MbfmuError, ModelError
-from mbfmu.importers.modelica import load
+from mbfmu.importers.modelica import load, session
 
 INERTIA = "Modelica.Mechanics.Rotational.Components.Inertia"
 
@@ -168,6 +168,8 @@ def function(body: str, declared: str = "Real a;") -> str:
 
 CONSTANT = "Modelica.Blocks.Sources.Constant"
 GAIN = "Modelica.Blocks.Math.Gain"
+CYLINDER = "Modelica.Mechanics.MultiBody.Parts.BodyCylinder"
+WORLD = "inner Modelica.Mechanics.MultiBody.World world;\n"
 
 #: The same of what is refused: functions, equations, classes, parts and connections.
 REFUSED = [
@@ -410,6 +412,110 @@ REFUSED = [
         3,
         "f: is an external function",
     ),
+    (
+        "model A parameter Boolean p; end A;\nA a(p=1);\nend M;",
+        3,
+        "p = 1: is a whole number; expected a condition, true or false",
+    ),
+    ("model A parameter String p; end A;\nA a(p=1);\nend M;", 3, "p = 1: is a whole number; expected a text"),
+    ("model A parameter Real p; end A;\nA a[3](p={1, 2});\nend M;", 3, "has 2 elements, element 3 is needed"),
+    ("model A parameter Real p; end A;\nA a(q=1);\nend M;", 3, "a (A) has no 'q'; known: p"),
+    ("record R Real p; end R;\nparameter R r = R(1, 2);\nend M;", 3, "R: the record has 1 fields"),
+    ("record R Real p; end R;\nparameter R r = R(q=2);\nend M;", 3, "R: the record has no 'q'; "),
+    (
+        "record R Real p; end R;\nparameter R r = R(1);\nparameter Real x = r.q;\nend M;",
+        4,
+        "r.q: the record has no 'q'; ",
+    ),
+    (
+        f"{WORLD}Modelica.Mechanics.MultiBody.Parts.Body b(m=1, r_CM={{0, 0, 0}});\n"
+        f"Real x = b.frame_a.R.S[1, 1];\nend M;",
+        4,
+        "an orientation object has T and w, no 'S'",
+    ),
+    (f"{WORLD}{CYLINDER} b(r={{1, 0, 0}}, body(mm=1));\nend M;", 3, "body (Body) has no 'mm'; did you mean m?"),
+    (
+        f"{WORLD}{CYLINDER} b(r={{1, 0, 0}}, body(frame_a=1));\nend M;",
+        3,
+        "body (Body) has no 'frame_a'; see `mbfmu list`",
+    ),
+    (f"{WORLD}{CYLINDER} b(r={{1, 0, 0}}, world(g=1));\nend M;", 3, "b: BodyCylinder has no 'world'; see `mbfmu list`"),
+    (
+        "parameter Real p(fixed=false, start=2);\nparameter Integer n = integer(p);\n"
+        "Real x[n] = {time};\ninitial equation\np = 1;\nend M;",
+        3,
+        "p is found at the start of a run, but needed when the model is made",
+    ),
+    (f"{GAIN} g(k=1);\nequation\ng.u = time;\ng.u = 2*time;\nend M;", 5, "g.u: is given a value here, and at "),
+    (
+        f"{GAIN} g(k=1, u=time);\n{CONSTANT} c(k=1);\nequation\nconnect(c.y, g.u);\nend M;",
+        2,
+        "g.u: is given a value here, and connected at",
+    ),
+    (
+        f"{CONSTANT} c(k=1);\nModelica.Blocks.Interfaces.RealInput u[2];\nequation\nconnect(c.y, u[1]);\nend M;",
+        5,
+        "c.y and u are connected, but both are sources; connect an output with inputs",
+    ),
+    (f"{INERTIA} a(J=b.J), b(J=a.J);\nend M;", 2, "a: what it is modified with depends on itself"),
+    (f"{INERTIA} a(J=size(b, 1)), b[integer(a.J)](each J=1);\nend M;", 2, "depends on itself"),
+    ("model A Real x = time; end A;\nA a;\nequation\na.x = 1;\nend M;", 5, "determines nothing"),
+    (
+        "model A Real x; end A;\nA a;\nequation\na.x = time;\nend M;",
+        5,
+        "determines nothing: all in it is known already",
+    ),
+    (
+        "record R Real p; end R;\nReal x;\nequation\nx = R(1);\nend M;",
+        5,
+        "x = R(1): a record is no number; equations are between numbers",
+    ),
+    ('Real x;\nequation\nx = "a";\nend M;', 4, "is a number on one side and a text on the other"),
+    (
+        "Real x[2];\nequation\nx + {1, 2, 3} = {time, 1, 2};\nend M;",
+        4,
+        "cannot be solved for x; write equations as `x = ...` or `der(x) = ...`, one for each unknown",
+    ),
+    (
+        "replaceable function f = Modelica.Math.sin;\nparameter Real x = f(1);\nend M;",
+        2,
+        "function Modelica.Math.sin is not known; put its file beside this one",
+    ),
+    ("function f = f;\nparameter Real x = f(1);\nend M;", 3, "f: its text cannot be found"),
+    ("record R = R;\nparameter R r = R(1);\nend M;", 2, "leads back to itself"),
+    ("type E = enumeration(a, b);\nE.a x;\nend M;", 3, "M.E.a: is no class"),
+    (
+        "block A\nModelica.Blocks.Interfaces.RealOutput y = z;\nouter Real z;\nend A;\nA a;\nend M;",
+        3,
+        "z: is outer, but no model around a (A) declares it as inner",
+    ),
+    (
+        f"model A outer {INERTIA} i; Real y = i.w; end A;\nA a;\ninner {INERTIA} i(J=1);\nend M;",
+        2,
+        "lies outside of a (A), whose equations can only read its own parts",
+    ),
+    (
+        "partial model P end P;\nmodel N extends P; end N;\nreplaceable model R = P;\nR r;\nend M;",
+        5,
+        "P is partial (declared at",
+    ),
+    ("Real x = if time > 1 then {1, 2} else 3;\nend M;", 2, "the branches have different sizes"),
+    (
+        "parameter Boolean b = true;\nparameter Real x = if b then 1 else {2, 3};\n"
+        "parameter Real y = if b == 1 then 1 else 2;\nend M;",
+        4,
+        "b == 1: true == 1: these cannot be compared",
+    ),
+    (
+        "Modelica.Mechanics.MultiBody.Parts.Body b(m=1, r_CM={0, 0, 0});\nparameter Real x = b.m + b;\nend M;",
+        3,
+        "b: is a component, not a value",
+    ),
+    (
+        "Real x(start=0.5, fixed=true);\nparameter Real p = x;\nequation\nder(x) = 1;\nend M;",
+        3,
+        "x: changes while the model runs",
+    ),
 ]
 
 
@@ -561,3 +667,13 @@ def test_mutated_files_give_a_model_or_an_error_with_a_place(
             messages.append(str(error))
     assert [m for m in messages if not re.search(r", line \d+: ", m)] == []
     assert models > 5
+
+
+def test_a_loop_without_end_is_given_up(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(session, "MOST_STEPS", 1000)
+    path = tmp_path / "M.mo"
+    body = "while true loop\nv := v + 1;\nend while;"
+    path.write_text(f"model M\n{function(body)}\n")
+    said = "more than 1000 expressions have been evaluated; make loops and arrays smaller"
+    with pytest.raises(ModelError, match=rf"M\.mo, line (9|10): {said}"):
+        load(path)

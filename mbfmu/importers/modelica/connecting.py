@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from mbfmu.errors import ModelError
@@ -90,6 +91,9 @@ def drive(model: Model, plug: Any, node: s.Node, env: Environment, layer: Layer 
     for other in model.given:
         if other[1] is node and other[3] is layer and layer is not None and not layer.indices:
             return
+    before = _given_before(model, plug)
+    if before is not None:
+        raise fault(node.at, f"{plug.path}: is given a value here, and at {before.at}; keep one")
     name = f"given[{len(model.given) + 1}]"
     size = plug.size
     whole_ = plug.port.shape(plug.owner)
@@ -102,6 +106,19 @@ def drive(model: Model, plug: Any, node: s.Node, env: Environment, layer: Layer 
     with located(node.at):
         model.component.connect(Connector(model.component, port), plug.connector)
     model.given.append((name, node, env, layer))
+
+
+def _given_before(model: Model, plug: Plug) -> s.Node | None:
+    """What gives an input of a part, or some of its elements, a value already."""
+
+    def places(end: Any) -> set[int]:
+        return set(range(math.prod(end.port.shape(end.owner)))) if end.elements is None else set(end.elements)
+
+    for source, sink in model.component.connections:
+        is_same = sink.owner is plug.owner and sink.port.name == plug.port.name
+        if is_same and isinstance(source.port, Given) and places(sink) & places(plug):
+            return next((node for name, node, *_ in model.given if name == source.port.name), None)
+    return None
 
 
 def _width(end: Any) -> int:
