@@ -9,7 +9,8 @@ import casadi as ca
 import fmpy
 import numpy as np
 import pytest
-from fmpy.fmi2 import FMU2Model, fmi2Error, fmi2OK
+from fmpy.fmi1 import FMICallException
+from fmpy.fmi2 import FMU2Model, fmi2Discard, fmi2Error, fmi2OK
 from hand_made_models import GRAVITY, Draft, bouncing_mass, everything, iterated, point_pendulum, stepped_force
 from hosts import FMUS
 from lxml import etree
@@ -17,6 +18,7 @@ from lxml import etree
 from mbfmu.dynamics.system import System
 from mbfmu.export.build import build
 from mbfmu.export.model_exchange import obstacle
+from mbfmu.runtime.equations import Equations
 from mbfmu.runtime.variables import ScalarVariable
 from mbfmu.validation import validate
 
@@ -153,6 +155,25 @@ def test_modes_change_in_event_mode_only(model):
     assert slave.fmi.newDiscreteStates()[3] == 0
     slave.fmi.enterContinuousTimeMode()
     assert vector(slave, "getDerivatives", 2) == [-1.0, pytest.approx(-GRAVITY + 10.0)]
+
+
+def falling_below_a_root() -> Equations:
+    """A falling mass, with a switch that looks at the root of its height."""
+    d = Draft("below a root", q=1, v=1, switches=1, parameters=[1.0, 0.0])
+    return d.equations(A=ca.SX(1), b=-GRAVITY, guess=d.P[:2], fixed=(True, True), crossings=ca.sqrt(d.q) - 0.1)
+
+
+def test_indicators_that_are_no_numbers_are_discarded(model):
+    slave = model(falling_below_a_root)
+    slave.fmi.newDiscreteStates()
+    slave.fmi.enterContinuousTimeMode()
+    put_states(slave, [0.25, 0.0])
+    assert vector(slave, "getEventIndicators", 1) == pytest.approx([0.4], abs=1e-9)
+    put_states(slave, [-0.25, 0.0])
+    with pytest.raises(FMICallException) as failed:
+        vector(slave, "getEventIndicators", 1)
+    assert failed.value.status == fmi2Discard
+    assert "the indicators are not finite" in slave.log[-1][2]
 
 
 def test_a_switch_on_its_border_is_no_event_and_leaving_it_is_one(model):
