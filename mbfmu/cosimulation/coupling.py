@@ -159,12 +159,9 @@ class Coupling:
 
     def _dependencies(self, link: Pair) -> set[int]:
         """Return the links whose input the output of this one depends on directly."""
-        for slot in self.slots:
-            if slot.slave.name == link.start_element:
-                known = loops.direct_inputs(slot.slave.description, link.start.variable.name)
-                of_u = slot.continuous.of_u
-                return {i for i in of_u if known is None or self.links[i].end.variable.name in known}
-        return set()
+        slot = next(slot for slot in self.slots if slot.slave.name == link.start_element)
+        known = loops.direct_inputs(slot.slave.description, link.start.variable.name)
+        return {i for i in slot.continuous.of_u if known is None or self.links[i].end.variable.name in known}
 
     def loops(self, answering: bool = False) -> list[list[str]]:
         """Elements that algebraic loops join, those of each loop; with `answering`, of outputs that do answer now."""

@@ -93,6 +93,15 @@ class Sum(Assembly):
         self.output([self.first.y, self.second.y, self.third.y], "y")
 
 
+class Inverter(Assembly):
+    """What is true becomes false."""
+
+    def __init__(self):
+        self.inverse = blocks.Not()
+        self.input(self.inverse.u, "u")
+        self.output(self.inverse.y, "y")
+
+
 def typed(assembly: Assembly, **types: str) -> System:
     """The system of an assembly with variables of other types; those are discrete."""
     system = System.of(assembly)
@@ -121,6 +130,7 @@ def fmus(tmp_path_factory: pytest.TempPathFactory) -> dict[str, pathlib.Path]:
     for type_ in ("Real", "Integer", "Boolean"):
         build(f"plant {type_}", typed(Plant(), rising=type_))
         build(f"controller {type_}", typed(Controller(), rising=type_))
+    build("inverter", typed(Inverter(), u="Boolean", y="Boolean"))
     build("mass", System.of(Mass()))
     build("spring", System.of(Spring()))
     build("sum", System.of(Sum()))
@@ -138,6 +148,24 @@ def two_point_control(n: int, sequential: bool) -> tuple[np.ndarray, np.ndarray]
 
 
 # -- values that jump
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("fmi", [2, 3])
+def test_truths_that_contradict_themselves_have_no_start(fmi: int, fmus: dict[str, pathlib.Path]) -> None:
+    """Of three inverters in a ring one is always wrong; of two, none."""
+    names = ["a", "b", "c"]
+    for count in (2, 3):
+        ring = [(f"{names[k]}.y", f"{names[(k + 1) % count]}.u") for k in range(count)]
+        structure = SystemStructure.of(dict.fromkeys(names[:count], fmus[f"inverter {fmi}"]), ring)
+        if count == 2:
+            found = cosimulate(structure, step=0.5, stop_time=1.0, start_values={"a.u": True})
+            assert (found["a.y"] + found["b.y"]).tolist() == [1.0] * 3
+        else:
+            with pytest.raises(
+                SimulationError, match=r"^[abc]\.u: no start in which the coupled FMUs agree .*; put a delay"
+            ):
+                cosimulate(structure, step=0.5, stop_time=1.0)
 
 
 @pytest.mark.slow
