@@ -281,6 +281,27 @@ def test_importers_are_told_of_pulses_in_time(tmp_path: pathlib.Path) -> None:
     assert told == pytest.approx([5 - HALF, 5 + HALF], rel=1e-14)
 
 
+class OfAState(Counted):
+    """A pulse where the slow state passes a value."""
+
+    at = Parameter(t.Real, -5.0, "Value", tunable=True)
+
+    def crossing(self):
+        return ca.exp(-(((self.slow - self.at) / 1e-3) ** 2)) - 0.5
+
+
+@pytest.mark.slow
+def test_bounds_are_those_of_parameters_that_change_in_a_run(tmp_path: pathlib.Path, instance_of) -> None:
+    """What is far from a switch with one parameter is near with another, though the state is where it was."""
+    one = instance_of(build(Model(OfAState), tmp_path / "state.fmu", equations="interpreted"))
+    one.fmu.doStep(0.0, 1.0)
+    at = math.exp(-0.1) - 2.5e-3
+    one.set("part.at", at)
+    for k in range(1, 5):
+        one.fmu.doStep(float(k), 1.0)
+    assert one.get("part.on")[0] == pytest.approx(math.log((at + HALF) / (at - HALF)) / 0.1, rel=1e-6)
+
+
 def test_straight_lines_and_told_series_have_no_bounds() -> None:
     """Instants that are known before need none: they are met without a search."""
 
