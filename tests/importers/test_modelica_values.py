@@ -510,6 +510,7 @@ def test_an_assertion_in_a_branch_holds_while_the_branch_is_taken(path: pathlib.
 
 INERTIA, GAIN = "Modelica.Mechanics.Rotational.Components.Inertia", "Modelica.Blocks.Math.MatrixGain"
 FUNCTION = "output Real y; algorithm y :="
+JOINTS = "Modelica.Mechanics.MultiBody.Joints"
 #: Texts of models with what some of their variables are at the start.
 MODELS: list[tuple[str, dict[str, float]]] = [
     (
@@ -578,6 +579,27 @@ MODELS: list[tuple[str, dict[str, float]]] = [
         "y = u > 1; end K; K k(u=2*cos(time)); Boolean z = k.y;",
         {"z": 1},
     ),
+    (
+        f"inner Modelica.Mechanics.MultiBody.World world; {JOINTS}.Revolute j(phi(fixed=true)); "
+        "Modelica.Mechanics.MultiBody.Parts.BodyCylinder c(r={0.4, 0, 0}, diameter=0.1, density=1000); "
+        f"{JOINTS}.Prismatic p(s_offset=2); Modelica.Mechanics.MultiBody.Parts.PointMass m(m=1); "
+        "parameter Real x = c.body.m; Real y = c.frame_a.R.T[1, 1] + sum(c.frame_b.R.w); Real z[3] = c.frame_b.r_0; "
+        "Real d = p.distance; equation connect(world.frame_b, j.frame_a); connect(j.frame_b, c.frame_a); "
+        "connect(world.frame_b, p.frame_a); connect(p.frame_b, m.frame_a);",
+        {"x": math.pi, "y": 1, "z[1]": 0.4, "d": 2},
+    ),
+    (
+        f"{INERTIA} a(J(start=2)); parameter Real x = a.J; parameter Real p = 2; parameter Boolean b = p > 1;"
+        "parameter Integer n = integer(p) + 1; parameter Real y = if b then n else 0;"
+        "Real z[3] = {1, 2, 3}*cos(time); Real w = z[integer(p)] + 10*(if p > 1 then z[1] else z[2]);",
+        {"x": 2, "y": 3, "w": 12},
+    ),
+    (
+        "Real x[2, 2]; Real y[2]; Real u, v, w; Real q[2], r[2], s; equation for i in 1:2 loop for j in 1:2 loop "
+        "x[i, j] = i + 10*j; end for; y[i] = x[i, :]*x[:, i]; end for; u + v + w = 6; u - v = 0; v - w = -cos(time); "
+        "zeros(2) = {q[1] + q[2] - 3, q[1] - q[2] - 1}; {r[1], s} = {1, 2}*cos(time); r[2] = 3*s;",
+        {"x[1,2]": 21, "y[1]": 373, "y[2]": 736, "u": 5 / 3, "w": 8 / 3, "q[1]": 2, "q[2]": 1, "r[1]": 1, "r[2]": 6},
+    ),
 ]  # fmt: skip
 
 
@@ -605,3 +627,10 @@ def test_what_cannot_be_found_beside_a_package_is_told(path: pathlib.Path) -> No
         )
         with pytest.raises(ModelError, match=rf"M\.mo, line 4: {uri}: {said}"):
             load(folder / "M.mo")
+
+
+def test_a_state_selection_without_a_counterpart_is_warned_of(path: pathlib.Path) -> None:
+    path.write_text(f"model M\n{INERTIA} a(J=1, phi(stateSelect=StateSelect.always));\nend M;\n")
+    said = r"M\.mo, line 2: stateSelect of phi is left out; the component's parameter stateSelect decides"
+    with pytest.warns(UserWarning, match=said):
+        load(path)
