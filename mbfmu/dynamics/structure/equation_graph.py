@@ -312,20 +312,9 @@ def _sorted(needs: Mapping[Quantity, Sequence[Quantity]]) -> Iterator[Quantity]:
 
 
 def _cycle(part: Sequence[Quantity], formulas: Mapping[Quantity, Formula]) -> list[Quantity]:
-    """A loop through quantities that need each other."""
-    members = set(part)
-    path: dict[Quantity, None] = {}
-    dead: set[Quantity] = set()
-    one = part[0]
-    while True:
-        path[one] = None
-        following = next((n for n in formulas[one].needs if n in members and n not in dead), None)
-        if following is None:
-            dead.add(one)
-            del path[one]
-            one = list(path)[-1]
-        elif following in path:
-            found = list(path)
-            return found[found.index(following) :]
-        else:
-            one = following
+    """A loop through quantities of a strongly connected part: from each of them a way leads on within it."""
+    members, path, one = set(part), list[Quantity](), part[0]
+    while one not in path:
+        path.append(one)
+        one = next(need for need in formulas[one].needs if need in members)
+    return path[path.index(one) :]
