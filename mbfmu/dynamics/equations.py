@@ -14,9 +14,7 @@ from mbfmu.dynamics.expressions.constraints import chosen
 from mbfmu.dynamics.expressions.formulation import Formulation
 from mbfmu.dynamics.solving.accelerations import Accelerations
 from mbfmu.dynamics.starting.initial_problem import InitialProblem
-from mbfmu.errors import ModelError
 from mbfmu.modeling.assembly import Assembly
-from mbfmu.runtime.contract import SOLVERS
 from mbfmu.runtime.cse import cse
 from mbfmu.runtime.equations import Equations
 
@@ -89,8 +87,6 @@ def equations(
     functions["derived"] = parameters.derive
     functions["initial"] = initial.function(vectors)
     functions["dynamics"] = accelerations.dynamics(vectors)
-    if assembly.solver not in SOLVERS:
-        raise ModelError(f'{assembly.name}: solver "{assembly.solver}" is none of {", ".join(SOLVERS)}')
     return Equations(
         name=assembly.name,
         quaternions=formulation.values.unknowns.quaternion_offsets,

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import itertools
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -313,8 +314,8 @@ def _sorted(needs: Mapping[Quantity, Sequence[Quantity]]) -> Iterator[Quantity]:
 
 def _cycle(part: Sequence[Quantity], formulas: Mapping[Quantity, Formula]) -> list[Quantity]:
     """A loop through quantities of a strongly connected part: from each of them a way leads on within it."""
-    members, path, one = set(part), list[Quantity](), part[0]
+    members, path, one = set(part), dict[Quantity, None](), part[0]
     while one not in path:
-        path.append(one)
+        path[one] = None
         one = next(need for need in formulas[one].needs if need in members)
-    return path[path.index(one) :]
+    return list(itertools.dropwhile(lambda other: other != one, path))
