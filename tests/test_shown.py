@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import dataclasses
+import errno
 import json
+import os
 import pathlib
+import signal
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
+import typer
 
-from mbfmu import cli
-from mbfmu.cli import completion, equations, report, studies
-from mbfmu.errors import ModelError
+import mbfmu
+from mbfmu import animation, cli
+from mbfmu.cli import commands, completion, equations, report, studies
+from mbfmu.errors import MbfmuError, ModelError
 from mbfmu.runtime import run as runs
 
 
@@ -191,3 +196,92 @@ def test_without_a_source_there_are_no_names_to_complete() -> None:
     for context in (SimpleNamespace(params=None), SimpleNamespace(params={}), SimpleNamespace(params={"source": None})):
         assert completion.variables(context, "a.") == []
     assert json.dumps(completion.variables(SimpleNamespace(params={"source": "no/such.fmu"}), "")) == "[]"
+
+
+# -- how programs end
+
+
+def piped() -> SystemExit:
+    """What Typer makes of a pipe that nobody reads."""
+    end = SystemExit(1)
+    end.__context__ = BrokenPipeError()
+    return end
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "words"),
+    [
+        (KeyboardInterrupt(), 130, "mbfmu: stopped"),
+        (typer.Abort(), 130, "mbfmu: stopped"),
+        (commands.Terminated(signal.SIGTERM), 143, "mbfmu: stopped"),
+        (BrokenPipeError(), 141, ""),
+        (piped(), 141, ""),
+        (
+            OSError(errno.ENOSPC, "No space left on device", "x.csv"), 2,
+            "mbfmu: x.csv: No space left on device; make room, or set TMPDIR to another folder",
+        ),
+        (
+            OSError(errno.EDQUOT, "Disk quota exceeded"), 2,
+            "mbfmu: a temporary or output file: Disk quota exceeded; make room, or set TMPDIR to another folder",
+        ),
+        (
+            PermissionError(errno.EACCES, "Permission denied", "x.csv"), 2,
+            "mbfmu: x.csv: Permission denied; check the path and its permissions",
+        ),
+        (MemoryError(), 2, "mbfmu: the memory does not suffice; choose a smaller model, or fewer points"),
+        (ModelError("two\nlines"), 2, "mbfmu: two; lines"),
+    ],
+    ids=["Ctrl-C", "abort", "SIGTERM", "pipe", "Typer's pipe", "full disk", "quota", "permission", "memory", "model"],
+)  # fmt: skip
+def test_programs_end_with_a_code_and_one_line(
+    error: BaseException, code: int, words: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def run(**_: Any) -> None:
+        raise error
+
+    monkeypatch.setattr(commands, "app", run)
+    assert cli.main(["list"]) == code
+    assert capsys.readouterr().err.strip() == words
+
+
+def test_defects_are_told_as_such_with_their_trace(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(commands, "app", lambda **_: {}["lost"])
+    assert cli.main(["list"]) == 2
+    told = capsys.readouterr().err.strip().splitlines()
+    assert told[0].startswith("Traceback")
+    assert told[-1] == "mbfmu: a defect of mbfmu, please report it: KeyError: 'lost'"
+
+
+def test_other_exits_go_their_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    def leave(**_: Any) -> None:
+        raise SystemExit(7)
+
+    monkeypatch.setattr(commands, "app", leave)
+    with pytest.raises(SystemExit, match="7"):
+        cli.main(["list"])
+
+
+@pytest.mark.skipif(os.name != "posix", reason="sends a signal of POSIX")
+def test_signals_end_what_goes_on_and_are_given_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    names = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    before = [signal.getsignal(number) for number in names]
+    for number in names:
+        monkeypatch.setattr(commands, "app", lambda number=number, **_: signal.raise_signal(number))
+        assert cli.main(["list"]) == 128 + number
+    assert [signal.getsignal(number) for number in names] == before
+
+
+# -- animations of what cannot be animated
+
+
+def test_results_that_mbfmu_did_not_make_are_not_animated(tmp_path: pathlib.Path) -> None:
+    result = mbfmu.Result("crane", np.array([0.0, 1.0]), {"x": np.array([0.0, 2.0])})
+    for animate in (result.animate, lambda path: mbfmu.animate(result, path)):
+        with pytest.raises(MbfmuError, match=r"^crane: only results of mbfmu\.simulate can be animated"):
+            animate(tmp_path / "x.html")
+    assert not {"again", "animation"} & set(dir(result))
+    assert "animate" in dir(result)
+    with pytest.raises(MbfmuError, match=r"^a\.fmu: solver = 'explicit': an FMU brings its own; leave it out"):
+        animation._fmu_runner(SimpleNamespace(path="a.fmu"), {"solver": "explicit"})  # type: ignore[arg-type]
