@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import pathlib
+import re
 import sys
 from typing import Any
 
@@ -14,6 +15,7 @@ from refusals import MODEL, P, Refused
 import mbfmu
 from mbfmu import Start, System
 from mbfmu.errors import MbfmuError
+from mbfmu.sources import apply_setting
 
 
 @pytest.fixture(scope="module")
@@ -355,6 +357,15 @@ def test_options_of_a_system_are_checked() -> None:
     for options, words in (({"cuts": 3}, "cuts = 3"), ({"energy": "no"}, "energy = 'no'"), ({"scene": 1}, "scene = 1")):
         with pytest.raises(MbfmuError, match=words):
             System.of(P(), **options)
+
+
+@pytest.mark.parametrize("element", ["b.r_CM[4]", "j.n[9]", "b.m[1]"])
+def test_settings_of_elements_that_there_are_not_are_refused(element: str) -> None:
+    model = P()
+    with pytest.raises(MbfmuError, match=re.escape(f"-p {element}: there is no such element") + r".*has the shape \("):
+        apply_setting(model, element, 1.0)
+    apply_setting(model, "b.r_CM[3]", 0.25)
+    assert list(model.b.value("r_CM")) == [0.5, 0, 0.25]
 
 
 def test_settings_are_a_list(folder: pathlib.Path) -> None:

@@ -76,6 +76,21 @@ def test_results_do_not_depend_on_threads_or_files(pendulum, tmp_path):
     assert one.to_xarray()["revolute1.w:rms"].attrs["units"] == "rad/s"
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("suffix", [".parquet", ".zarr"])
+def test_whole_trajectories_are_kept_in_files(pendulum, tmp_path, suffix):
+    """More runs than a part holds, one of which fails."""
+    kept, values = ["revolute1.phi:trajectory", "revolute1.phi:final"], {"damper.d": [*np.linspace(0, 1, 70), -1.0]}
+    one = mbfmu.sweep(pendulum, values, kept, 0.1, interval=0.02)
+    mbfmu.sweep(pendulum, values, kept, 0.1, interval=0.02, path=tmp_path / f"sweep{suffix}")
+    other = mbfmu.Sweep.load(tmp_path / f"sweep{suffix}")
+    assert other["revolute1.phi:trajectory"].shape == (71, 6)
+    np.testing.assert_array_equal(other["revolute1.phi:trajectory"], one["revolute1.phi:trajectory"])
+    np.testing.assert_array_equal(other["revolute1.phi:final"], one["revolute1.phi:trajectory"][:, -1])
+    np.testing.assert_allclose(other.times, np.linspace(0, 0.1, 6))
+    assert list(other.messages) == [70]
+
+
 def test_an_interrupted_sweep_goes_on(pendulum, tmp_path, monkeypatch):
     values, kept, path = {"damper.d": np.linspace(0, 1, 90)}, ["revolute1.phi:final"], tmp_path / "sweep.csv"
     whole = mbfmu.sweep(pendulum, values, kept, 0.2)
