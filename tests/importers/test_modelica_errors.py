@@ -391,6 +391,11 @@ REFUSED = [
     ),
     (f"{INERTIA} a(J=1, w(fixed=1));\nend M;", 2, "w(fixed=...): is true or false"),
     (f"{INERTIA} a(J=1, w(begin=1));\nend M;", 2, "a variable has start, fixed, min, max, nominal, unit, no 'begin'"),
+    (
+        "parameter Real p = 1;\nModelica.Blocks.Math.MatrixGain g(K={{{1, p}}});\nend M;",
+        3,
+        "K = an array of size 1 x 1 x 2: an array of 3 dimensions cannot be a parameter or a variable; give a vector",
+    ),
     (f"{INERTIA} a(J={{1, 2}});\nend M;", 2, "expected a number in kg.m2, got shape (2,)"),
     (
         f"parameter Real p = 1;\n{INERTIA} a(J={{p, 2}});\nend M;",

@@ -163,7 +163,7 @@ def _parameter_modifier(session: Session, declaration: Parameter, own: Layers, a
                 f"{declaration.name} = {s.text(node)}: is {values.describe(value)}, expected "
                 + (f"{expected[0]} numbers" if len(expected) == 1 else "a single number"),
             )
-        return casadi(value)
+        return _kept(value, declaration.name, node.at)
 
     reads = any(isinstance(n, s.Reference) for n in node.walk())  # perhaps what is being made
     return value_of_modifier if late and reads and declaration.type.base == "Real" else value_of_modifier()
@@ -192,7 +192,15 @@ def _start_modifier(own: Layers, at: Place, name: str) -> Start | None:
         return None
     if is_fixed is not None and not all(isinstance(f, bool) for f in values.flat(is_fixed)):
         raise fault(at, f"{name}(fixed=...): is true or false")
-    return Start(casadi(value) if value is not None else None, is_fixed)
+    return Start(_kept(value, name, at) if value is not None else None, is_fixed)
+
+
+def _kept(value: Any, name: str, at: Place) -> Any:
+    """A value as components keep it."""
+    try:
+        return casadi(value)
+    except values.Wrong as error:
+        raise fault(at, f"{name} = {values.describe(value)}: {error}; give a vector or a matrix") from None
 
 
 def _redeclared(session: Session, cls: type[Component], redeclared: Any, name: str) -> dict[str, Any]:
