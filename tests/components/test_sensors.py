@@ -102,14 +102,19 @@ def resolve_connection(*frames):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("frame", ABSOLUTE)
-def test_absolute_sensor(frame):
-    sensor = sensors.AbsoluteSensor(resolveInFrame=frame, **{f"get_{n}": True for n in "rvawz"})
-    result = arm(sensor, "tip.frame_b - sensor.frame_a", *resolve_connection(frame))
+@pytest.mark.parametrize(
+    ("frame", "after"), [*((frame, frame) for frame in ABSOLUTE), ("world", "frame_a"), ("frame_resolve", "world")]
+)
+def test_absolute_sensor(frame, after):
+    """Derivatives, but for the angular velocity, may be resolved in another frame."""
+    sensor = sensors.AbsoluteSensor(
+        resolveInFrame=frame, resolveInFrameAfterDifferentiation=after, **{f"get_{n}": True for n in "rvawz"}
+    )
+    result = arm(sensor, "tip.frame_b - sensor.frame_a", *resolve_connection(frame, after))
     motion = Motion(result.time)
-    into = motion.frame("tip" if frame == "frame_a" else frame).inv()
     for name in "rvawz":
-        expected = into.apply(getattr(motion, name))
+        wanted = after if name in ("v", "a", "z") else frame
+        expected = motion.frame("tip" if wanted == "frame_a" else wanted).inv().apply(getattr(motion, name))
         np.testing.assert_allclose(vectors(result, f"sensor.{name}"), expected, atol=2e-6, err_msg=name)
     np.testing.assert_allclose(vectors(result, "sensor.frame_a.f"), 0)
 

@@ -9,6 +9,13 @@ from mbfmu.errors import ModelError
 from mbfmu.modeling.units import BASE_UNITS, conversion, parse
 
 
+def test_prefixes_are_those_of_the_si() -> None:
+    powers = {"p": -12, "n": -9, "u": -6, "m": -3, "c": -2, "d": -1, "da": 1, "h": 2, "k": 3, "M": 6, "G": 9, "T": 12}
+    assert {prefix: parse(f"{prefix}Pa").factor for prefix in powers} == pytest.approx(
+        {prefix: 10.0**power for prefix, power in powers.items()}, rel=1e-15
+    )
+
+
 @pytest.mark.parametrize(
     ("text", "exponents", "factor"),
     [

@@ -36,6 +36,9 @@ def test_a_scene_is_read_as_it_was_written(tmp_path: pathlib.Path) -> None:
     assert (scene.up, scene.folders) == (system.scene.up, (str(tmp_path),))
     assert components == system.components
     assert left_out == written.left_out == ()
+    assert json.loads(written.text)["falls"] is scene.falls is system.scene.falls is True
+    of_0_2 = json.dumps({key: value for key, value in json.loads(written.text).items() if key != "falls"})
+    assert read_scene(of_0_2, "here", tmp_path)[0].falls is False
 
 
 @pytest.mark.slow
