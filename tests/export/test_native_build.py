@@ -123,10 +123,12 @@ def test_cc_chooses_the_compiler(monkeypatch):
     monkeypatch.setenv("CC", "no-such-compiler -m64")
     with pytest.raises(BuildError, match="CC names 'no-such-compiler'"):
         find_compiler()
-    monkeypatch.setattr(shutil, "which", lambda name: f"/bin/{name}")
-    assert require_compiler().command == ("no-such-compiler", "-m64")
-    monkeypatch.setenv("CC", "no-such-compiler")
-    assert require_compiler().command == ("no-such-compiler",)
+    monkeypatch.setattr(shutil, "which", lambda name: None if name == "no-such-compiler" else f"/bin/{name}")
+    monkeypatch.setenv("CC", "no-such-compiler wrapped")  # who wraps another one is looked for
+    with pytest.raises(BuildError, match="CC names 'no-such-compiler'"):
+        find_compiler()
+    monkeypatch.setenv("CC", "wrapper clang -m64")
+    assert require_compiler().command == ("wrapper", "clang", "-m64")
 
 
 @pytest.mark.parametrize(

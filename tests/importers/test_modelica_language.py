@@ -287,6 +287,7 @@ def test_experiment_documentation_and_interface(read: Read) -> None:
     assert {n for n, v in variables.items() if v.causality == "output"} == {"y", "twice"}
     assert variables["u"].causality == "input"
     assert (variables["m"].unit, variables["m"].description) == ("kg", "Mass of it")
+    assert (variables["m"].display_unit, variables["twice"].unit) == ("g", "kg")
 
 
 # -- equations of one's own

@@ -634,3 +634,13 @@ def test_a_state_selection_without_a_counterpart_is_warned_of(path: pathlib.Path
     said = r"M\.mo, line 2: stateSelect of phi is left out; the component's parameter stateSelect decides"
     with pytest.warns(UserWarning, match=said):
         load(path)
+
+
+def test_the_outermost_modifier_of_a_function_counts(tmp_path: pathlib.Path) -> None:
+    """Of two that give one value, as in a model."""
+    functions = (
+        "function f input Real u; input Real k = 2; output Real y = k*u; end f;\n"
+        "function g extends f(k = 3); end g;\nfunction h extends g(k = 5); end h;\n"
+    )
+    found = {name: value(tmp_path / "M.mo", f"{functions}parameter Real x = {name}(1);") for name in "fgh"}
+    assert found == {"f": 2, "g": 3, "h": 5}
