@@ -192,3 +192,11 @@ def test_accelerations_of_a_free_joint_are_those_of_its_body() -> None:
         "a_rel_a_1": 0 * t, "angle_dd_1": 0 * t, "z_rel_b_2": 0 * t,
     }.items():  # fmt: skip
         np.testing.assert_allclose(result[f"joint.{name}"], expected, atol=1e-8, err_msg=name)
+
+
+@pytest.mark.parametrize(("end", "arrival"), [(4.0, 0.3 + 2 * math.sqrt(2)), (0.0, 0.3)])
+def test_a_move_from_point_to_point_says_when_it_ends(end: float, arrival: float) -> None:
+    """4 m by 2 m/s2 take twice the root of 2 s; what stays where it is has arrived when it starts."""
+    drive = blocks.KinematicPTP2(q_end=end, qd_max=10.0, qdd_max=2.0, startTime=0.3)
+    result = run(stop=4.0, step=1.0, drive=drive)
+    np.testing.assert_allclose(result["drive.endTime"], arrival, rtol=1e-12)

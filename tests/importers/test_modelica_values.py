@@ -644,3 +644,19 @@ def test_the_outermost_modifier_of_a_function_counts(tmp_path: pathlib.Path) -> 
     )
     found = {name: value(tmp_path / "M.mo", f"{functions}parameter Real x = {name}(1);") for name in "fgh"}
     assert found == {"f": 2, "g": 3, "h": 5}
+
+
+def test_defaults_of_the_library_have_its_numbers(tmp_path: pathlib.Path) -> None:
+    """Fractions of lengths and diameters (Modelica.Mechanics.MultiBody.Types.Defaults)."""
+    expected = {
+        "FrameHeadLengthFraction": 5,
+        "FrameHeadWidthFraction": 3,
+        "FrameLabelHeightFraction": 3,
+        "ArrowHeadLengthFraction": 4,
+        "ArrowHeadWidthFraction": 3,
+        "BodyCylinderDiameterFraction": 3,
+        "JointRodDiameterFraction": 2,
+    }
+    place = "Modelica.Mechanics.MultiBody.Types.Defaults"
+    found = {n: value(tmp_path / "M.mo", f"parameter Real x = {place}.{n};") for n in expected}
+    assert found == expected
