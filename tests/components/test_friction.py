@@ -170,6 +170,7 @@ def test_a_stuck_clutch_carries_the_loads_share_and_slips_beyond_its_peak():
     np.testing.assert_allclose(result["load.a"][sliding], 30.0 / 1.6, atol=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("offset", [0.0, -0.5])
 def test_an_open_clutch_carries_nothing(offset):
     result = simulate(Launch(Wave(amplitude=0.0, omega=1.0, offset=offset), tau=-100.0), 1.0, tolerance=1e-9)

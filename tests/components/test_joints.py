@@ -90,6 +90,7 @@ class Cardan(Assembly):
         self.connect(self.output_shaft.frame_b, self.load.frame_a)
 
 
+@pytest.mark.slow
 def test_universal_joint_ratio():
     """tan(input) = tan(output) cos(bend), as the input's fork starts in the plane of both shafts.
 
@@ -131,6 +132,7 @@ def test_scalar_initialisation_by_angles_and_quaternion():
     np.testing.assert_allclose(momentum, momentum[0], rtol=1e-8)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::mbfmu.errors.InitialConditionsWarning")
 def test_scalar_initialisation_without_position():
     """use_r = false leaves the position to the start values of the body."""
@@ -163,6 +165,7 @@ def test_free_motion_by_angles_as_by_quaternions(sequence):
         )
 
 
+@pytest.mark.slow
 def test_cardan_angles_at_their_singular_value():
     joint = FreeMotion(useQuaternions=False, angles_start=(0.3, math.pi / 2, 0.0), angles_fixed=True)
     with pytest.raises(InitializationError, match=r"joint.*axes 1, 2, 3 is at 90 or -90 degrees.*useQuaternions"):

@@ -349,6 +349,7 @@ def test_axis_at_frame_b_is_found_where_the_frame_is_turned():
     np.testing.assert_allclose(two["joint.jointUSR.revolute.phi"], one["joint.jointUSR.revolute.phi"], atol=1e-8)
 
 
+@pytest.mark.slow
 def test_joint_ssr_is_a_spatial_rocker():
     """A ball-ended rod and a rocker about z: in the plane, the same circles meet."""
     joint = JointSSR(rod1Length=0.9, rRod2_ib=(0, 0.6, 0), rod1Mass=0.4, checkTotalPower=True)

@@ -15,6 +15,7 @@ START = (-60.0, 20.0, 90.0, 0.0, -110.0, 0.0)
 END = (60.0, -70.0, -35.0, 45.0, 110.0, 45.0)
 
 
+@pytest.mark.slow
 def test_the_current_follows_its_reference_as_a_second_order_lag() -> None:
     """With the rotor held, i / i_ref = w^2 / (s^2 + 2 D w s + w^2): that is what the amplifiers are made for."""
     w, D, step, begin = 2000.0, 0.6, 3.0, 1e-3

@@ -267,6 +267,7 @@ def test_gears_in_a_row_pass_on_their_torques():
         np.testing.assert_allclose(result[name], value, rtol=1e-12, err_msg=name)
 
 
+@pytest.mark.slow
 def test_a_ratio_of_zero_is_told_as_an_error_of_its_run():
     """And not as an end that the model wants."""
     with pytest.raises(InitializationError, match=r"assertion violated: gear\.ratio = 0: must not be 0"):
@@ -586,6 +587,7 @@ def test_start_values_of_a_relative_angle():
     assert result["b.w"][0] == pytest.approx(-1.0, abs=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::mbfmu.errors.InitialConditionsWarning")
 def test_the_energy_balance_closes():
     class Everything(Assembly):

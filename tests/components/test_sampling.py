@@ -49,6 +49,7 @@ def counted(assembly: Assembly, start: float = 0.0) -> float:
     return float(mbfmu.simulate(assembly, start + 1.0, start_time=start, interval=0.05)["c.n"][-1])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("event", "start", "number"),
     [

@@ -347,6 +347,7 @@ def test_power_into_a_body_is_the_rate_of_its_energy():
     np.testing.assert_allclose(result["i.y"], energy - energy[0], atol=1e-4)
 
 
+@pytest.mark.slow
 def test_a_sensor_in_a_row_changes_nothing():
     def pendulum(*between, **parts):
         return run(

@@ -21,6 +21,7 @@ def at(s: float = 0.0, v: float = 0.0) -> dict[str, Start]:
     return {"s": Start(s, fixed=True), "v": Start(v, fixed=True)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("exponent", [1.0, 1.5])
 def test_a_mass_bounces_off_an_elastic_gap(exponent):
     """It comes back with its speed; for the linear spring it is in contact for half a period."""

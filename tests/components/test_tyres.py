@@ -550,6 +550,7 @@ def test_a_crg_road_with_a_curved_line(tmp_path: pathlib.Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_a_curved_road_ends_where_its_file_does(tmp_path: pathlib.Path) -> None:
     road = vehicle.CRGRoad(fileName=curve(tmp_path / "curve.crg"), border="refuse")
     x, y = ca.SX.sym("x"), ca.SX.sym("y")

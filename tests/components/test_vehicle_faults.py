@@ -56,6 +56,7 @@ def damaged(text: str, random: np.random.Generator) -> str:
     return "".join([*lines[:line], f"{name}= {value}\n", *lines[line + 1 :]])
 
 
+@pytest.mark.slow
 def test_damaged_tyre_files_are_refused_or_have_finite_forces() -> None:
     text = (vehicle.tyres.DATA / f"{vehicle.tyres.OWN}.tir").read_text()
     random, refused = np.random.default_rng(7), 0

@@ -64,6 +64,7 @@ def test_the_open_car_goes_on_from_a_state_that_was_kept() -> None:
     assert ends[0][1] > 0.1
 
 
+@pytest.mark.campaign
 def test_the_open_car_tells_its_derivatives_in_a_bend() -> None:
     """What the torque of one wheel does to the acceleration of both, beside differences."""
     car, places = car_in_a_bend()

@@ -81,6 +81,7 @@ def test_its_commands_work(page: str) -> None:
     assert float(starts["boxBody1.density"]) == 2700.0
 
 
+@pytest.mark.slow
 def test_its_assembly_file_keeps_energy(page: str) -> None:
     result = mbfmu.simulate(load_assembly("pendulum.toml"), tolerance=1e-8)
     assert result.time[-1] == 3.0

@@ -111,6 +111,7 @@ def test_mass_on_a_spring_swings_about_its_static_position() -> None:
     np.testing.assert_allclose(result["body.r_0[2]"], expected, atol=1e-8)
 
 
+@pytest.mark.slow
 def test_undamped_double_pendulum_keeps_its_energy() -> None:
     """1e-8 of the energy that swings to and fro, over 10 s at tolerance 1e-10."""
 

@@ -264,6 +264,7 @@ class Named(Clamp):
         self.input(self.gain.u, "daeMode")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("assembly", "options", "said"), [
     (Inertia, {"fmi": 3}, "Inertia has no equations that it iterates on"),
     (Clamp, {"fmi": 2}, "choose fmi=3"),

@@ -378,6 +378,7 @@ class TwoPlanetaryStages(Assembly):
             self.connect(stage.carrier, self.rotors[i + 1].flange_a)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("error")
 def test_planetary_stages_turn_their_housing() -> None:
     """Carriers turn 1 + ratio times slower; the rotors' angular momentum, not the motor's torque, turns the housing."""

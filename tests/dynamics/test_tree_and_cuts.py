@@ -96,6 +96,7 @@ class FourBar(Assembly):
         self.connect(self.j4.frame_b, self.rocker.frame_a)
 
 
+@pytest.mark.slow
 def test_a_planar_loop_has_one_freedom_and_says_what_was_redundant() -> None:
     system = mbfmu.System.of(FourBar())
     assert system.structure[0].startswith("1 degree of freedom")
@@ -187,6 +188,7 @@ def test_the_body_that_wants_states_moves_freely() -> None:
         assert "hinge: in the tree, reversed" in system.structure
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::mbfmu.errors.InitialConditionsWarning")
 def test_a_free_motion_joint_takes_the_place_of_a_free_body() -> None:
     class Held(Assembly):
@@ -228,6 +230,7 @@ def test_point_masses_have_three_freedoms(others: tuple[str, ...]) -> None:
     np.testing.assert_allclose(result["mass.frame_a.R.T[2,2]"], 1.0)
 
 
+@pytest.mark.slow
 def test_a_point_mass_does_not_carry_rotation() -> None:
     with pytest.raises(ModelError, match=r"mass: this PointMass moves freely together .* use a Body"):
         mbfmu.System.of(Masses("rod"))
@@ -263,6 +266,7 @@ class GearTrain(Assembly):
         self.connect(self.second.flange_b, self.load.flange_a)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("select", ["default", "always", "never"])
 def test_gears_share_one_coordinate(select: str) -> None:
     """J = 0.5 + 9 / 36 on the motor's side; stateSelect says whose angle is the state, not how it moves."""
@@ -321,6 +325,7 @@ def test_a_closed_loop_of_gears_takes_a_multiplier() -> None:
     np.testing.assert_allclose(result["carrier.w"], result["sun.w"] / 2, atol=1e-9)
 
 
+@pytest.mark.slow
 def test_a_node_may_be_held_twice() -> None:
     """Two Fixed on one shaft say the same: one is enough, the other repeats it."""
 

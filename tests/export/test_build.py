@@ -117,6 +117,7 @@ def test_the_documentation_tells_the_interfaces(
     assert ("left out, for the python target is for co-simulation only" in page) != exchange
 
 
+@pytest.mark.slow
 def test_progress_is_told(system: System, tmp_path: pathlib.Path) -> None:
     told: list[str] = []
     build(system, tmp_path, target="python", progress=told.append)
@@ -124,6 +125,7 @@ def test_progress_is_told(system: System, tmp_path: pathlib.Path) -> None:
     assert "Writing the archive" in told
 
 
+@pytest.mark.slow
 def test_without_a_compiler_equations_are_interpreted(
     system: System, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -285,6 +285,7 @@ def test_inputs_follow_lines_that_the_master_gives_in_intermediate_updates(fmus,
     other.freeInstance()
 
 
+@pytest.mark.slow
 def test_inputs_act_at_once_in_event_mode(fmus):
     fmu, variables, log = slave(fmus("furuta_pendulum", 3), event_mode_used=True, early_return_allowed=True)
     torque = next(v for v in variables.values() if v.causality == "input").valueReference

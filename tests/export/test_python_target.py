@@ -130,6 +130,7 @@ def test_it_is_for_co_simulation_only(importer: Importer) -> None:
     assert "FMUs that Python hosts are for co-simulation only" in importer.lines[0][3]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "what", ["nowhere", "not UTF-8", "replaced", "no descriptor", "damaged descriptor", "no slave"]
 )

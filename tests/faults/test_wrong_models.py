@@ -425,6 +425,7 @@ def test_what_is_not_recorded_and_no_number_is_told() -> None:
         simulate(M(), 0.1)
 
 
+@pytest.mark.slow
 def test_what_conditions_say_of_numbers_stays_allowed() -> None:
     """Signs of numbers that follow from conditions: modes of switches, thresholds, choices."""
 

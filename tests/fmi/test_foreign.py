@@ -128,6 +128,7 @@ def test_inputs_go_along_straight_lines_at_any_step(fmus, kind, fmi):
         assert a < 1e-6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fmi", [2, 3])
 def test_stairs_are_of_second_order_and_meet_the_lines_where_results_are_recorded(fmus, fmi):
     coarse, fine = (errors(fmus[f"stairs {fmi}"], count) for count in (10, 40))
@@ -140,6 +141,7 @@ def test_stairs_are_of_second_order_and_meet_the_lines_where_results_are_recorde
     np.testing.assert_allclose(result["s"], (1 - np.cos(np.sqrt(STIFFNESS) * times)) / STIFFNESS, atol=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fmi", [2, 3])
 def test_an_fmu_with_steps_of_one_length_meets_kinks_at_the_next_of_them(fmus, fmi):
     path = fmus[f"one length {fmi}"]
@@ -188,6 +190,7 @@ def test_results_have_the_recorded_instants_only_and_sweeps_are_not_shifted(fmus
     np.testing.assert_allclose(swept["s"][0], here["s"], atol=1e-7)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["native", "exchange"])
 @pytest.mark.parametrize("fmi", [2, 3])
 def test_held_inputs_jump_and_lines_pass_states_that_switch(fmus, kind, fmi):

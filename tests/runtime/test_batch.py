@@ -53,6 +53,7 @@ def test_compiling_changes_no_bit(name, stop_time, monkeypatch):
         assert one.rows.tobytes() == runs[0].rows.tobytes()
 
 
+@pytest.mark.slow
 @NEEDS_COMPILER
 def test_what_is_compiled_is_used(monkeypatch):
     batch = batch_of("pendulum", 1.0)

@@ -226,6 +226,7 @@ def test_places_are_used_again_by_what_is_as_long(tmp_path, longer):
     assert called(library, functions["calls"], numbers) == expected
 
 
+@pytest.mark.slow
 def test_what_is_no_call_is_written_out(tmp_path):
     """A function that also computes with what others give is one row of statements."""
     y = ca.MX.sym("y", 2)

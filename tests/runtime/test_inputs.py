@@ -78,6 +78,7 @@ def test_an_instant_that_stands_twice_is_a_jump(cart):
     np.testing.assert_allclose(jump["slide.s"], held["slide.s"], atol=1e-12)
 
 
+@pytest.mark.slow
 def test_every_kind_of_table_gives_the_same_run(cart, tmp_path):
     wanted = pushed(cart, {"force": (TIMES, FORCES)})["slide.s"]
     file = tmp_path / "drive.csv"

@@ -602,7 +602,7 @@ def system(make):
     {"equations": "interpreted", "fmi": 3}, {"target": "python"}, {"target": "python", "fmi": 3},
 ], ids=str)  # fmt: skip
 @pytest.mark.parametrize("model", [cubic, rectifier, switched])
-@pytest.mark.campaign(keep=7)  # each model, and each of the options
+@pytest.mark.campaign(keep=4)
 def test_fmus_move_as_the_model_does(tmp_path, options, model):
     made = system(model)
     assert needs_completed_steps(made.equations)
@@ -706,6 +706,7 @@ def test_linear_models_have_what_iteration_variables_do(at):
     assert linear.C[linear.outputs.index("s")] == pytest.approx(by_s, abs=1e-9)
 
 
+@pytest.mark.slow
 def test_a_rest_is_where_iteration_variables_put_it():
     found = equilibrium(system(cubic), start_values={"u0": 0.7})
     assert found["x0"] == pytest.approx(0.7 + 0.1 * 0.7**3, abs=1e-12)

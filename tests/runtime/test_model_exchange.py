@@ -163,6 +163,7 @@ def falling_below_a_root() -> Equations:
     return d.equations(A=ca.SX(1), b=-GRAVITY, guess=d.P[:2], fixed=(True, True), crossings=ca.sqrt(d.q) - 0.1)
 
 
+@pytest.mark.slow
 def test_indicators_that_are_no_numbers_are_discarded(model):
     slave = model(falling_below_a_root)
     slave.fmi.newDiscreteStates()

@@ -169,6 +169,7 @@ def test_texts_are_left_out_and_refused_where_they_are_asked_for(fmi, tmp_path, 
     assert "only numbers are recorded" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_an_fmu_for_scheduled_execution_is_valid_and_cannot_be_run(tmp_path, capsys):
     def scheduled(text):
         text = re.sub(r"<ModelExchange\b[^>]*/>\s*", "", text, count=1)

@@ -70,6 +70,7 @@ def test_a_cart_with_a_pendulum():
     np.testing.assert_allclose(linear.frequencies[-2:], frequency, rtol=1e-10)
 
 
+@pytest.mark.slow
 def test_two_pendulums():
     m, lengths = (1.2, 0.7), (0.4, 0.9)
     a, b = lengths
@@ -126,6 +127,7 @@ def test_a_loop_against_differences_of_its_reduced_equation():
     np.testing.assert_allclose(linear.rates, [3.0, a()], rtol=1e-9)
 
 
+@pytest.mark.slow
 def test_a_suspension_has_four_states():
     linear = mbfmu.linearize(Suspension())
     mass, k, c, d = np.diag([300.0, 40.0]), 180000.0, 20000.0, 1500.0
