@@ -665,6 +665,7 @@ def test_gravity_acts_in_the_centre_of_mass() -> None:
     assert [found[f"beam.g_0[{k}]"][0] for k in (1, 2, 3)] == pytest.approx(expected, rel=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_a_field_without_potential_supplies_what_a_bending_beam_gains() -> None:
     """Its power is that of the centre of mass, which moves as the clamped beam bends."""

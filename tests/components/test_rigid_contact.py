@@ -107,6 +107,7 @@ def test_balls_that_press_each_other_are_struck_at_once() -> None:
         assert result[f"{name}.impulse[1]"][-1] == pytest.approx(2 * weight * G, rel=1e-9)
 
 
+@pytest.mark.slow
 def test_a_pulled_ball_comes_off() -> None:
     class Pulled(Rail):
         def __init__(self) -> None:

@@ -245,6 +245,7 @@ def test_parallel_paths_of_different_ratios_lock():
     np.testing.assert_allclose(result["a.flange_b.tau"], -1.0, rtol=1e-12)
 
 
+@pytest.mark.slow
 def test_gears_in_a_row_pass_on_their_torques():
     """2 N.m on 1 kg.m2 in front of 36 kg.m2 behind ratios of 2 and 3: 1 rad/s2, and 1 N.m into the first gear."""
     model = Assembly()

@@ -143,6 +143,7 @@ def test_absolute_angles(sequence, name, kind):
     assert np.max((found.inv() * Motion(result.time).R).magnitude()) < 2e-6
 
 
+@pytest.mark.slow
 def test_guess_picks_one_of_two_solutions():
     """The hinge about z alone has the angles (0, 0, phi) and (pi, pi, phi - pi)."""
     near, far = (

@@ -57,6 +57,12 @@ class Wheel(Assembly):
         self.output(self.inertia.w, "speed")
 
 
+@pytest.fixture(autouse=True)
+def _interpreted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Packages are built as where there is no compiler: what is in their FMUs is tested elsewhere."""
+    monkeypatch.setattr("mbfmu.export.options.find_compiler", lambda platform=None: None)
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
     """Return a folder with spring.py, spring.fmu, wheel.fmu, a system file and a package of the two FMUs."""

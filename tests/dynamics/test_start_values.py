@@ -388,6 +388,7 @@ def test_a_start_of_the_wrong_size() -> None:
         mbfmu.System.of(Slider({}, {"r_0": Start([1.0, 2.0])}))
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::mbfmu.errors.InitialConditionsWarning")
 def test_a_given_guess_moves_less_than_a_free_parameter() -> None:
     """A slide given at 1 m and a rod of open length, about 0.8 m, that must reach it: the rod gives way."""

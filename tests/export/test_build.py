@@ -60,7 +60,7 @@ def test_an_fmu_is_valid_and_moves_as_the_closed_form(system: System, tmp_path: 
 
 
 @pytest.mark.slow
-@pytest.mark.campaign(keep=2)
+@pytest.mark.campaign("compiled", keep=2)
 @each_target
 def test_the_same_model_gives_the_same_bytes(
     system: System, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, target: Any

@@ -24,6 +24,7 @@ def options(**given: Any) -> BuildOptions:
     return BuildOptions.of(**(DEFAULTS | given))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("given", "message"),
     [
