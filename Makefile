@@ -47,7 +47,7 @@ quick: $(STUBS)
 campaigns: $(STUBS)
 	$(PYTEST) --all-cases -m left_out
 
-# Breaks a random sample of lines in a clone, one at a time, and tells which no test notices; takes hours.
+# Breaks a random sample of lines in clones, one at a time, and tells which no test notices; takes hours.
 mutants: $(STUBS)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[mutants]'
 	$(BIN)/python tests/mutants.py $(SAMPLE)
