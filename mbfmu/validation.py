@@ -17,10 +17,11 @@ from lxml import etree
 from mbfmu.errors import ValidationError
 from mbfmu.export import layered_wasm
 from mbfmu.fmi import experiments, trial
-from mbfmu.fmi.archive import archive_problems, content, open_fmu, unpack, xml_root
+from mbfmu.fmi.archive import archive_problems, content, open_fmu, unpack
 from mbfmu.fmi.description import IDENTIFIER, read_description
 from mbfmu.fmi.libraries import PLATFORMS_3, REQUIRED, REQUIRED_3, exported_functions, processor_of
 from mbfmu.fmi.rules import description_problems, is_known, schema_violations
+from mbfmu.markup import xml_root
 from mbfmu.runtime.compilers import PLATFORMS
 from mbfmu.runtime.component import exported_names
 

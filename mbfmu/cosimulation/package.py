@@ -21,7 +21,8 @@ from lxml import etree
 
 from mbfmu.cosimulation.structure import Connection, SystemStructure
 from mbfmu.errors import ValidationError
-from mbfmu.fmi.archive import PACKAGE, open_fmu, unpack, xml_root
+from mbfmu.fmi.archive import PACKAGE, open_fmu, unpack
+from mbfmu.markup import xml_root
 
 _FMU = "application/x-fmu-sharedlibrary"
 #: Type of libcosim's annotations, which say how long steps are.

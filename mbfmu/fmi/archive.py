@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from lxml import etree
 
 from mbfmu.errors import ValidationError
+from mbfmu.markup import xml_root
 
 #: What an FMU may unpack to, one entry and all: a few megabytes of zeros packed would else fill memory and disk.
 LARGEST_ENTRY, LARGEST = 2**28, 2**32
@@ -70,15 +71,6 @@ def open_fmu(path: pathlib.Path, kind: Kind = FMU) -> tuple[list[str], etree._El
         return names, xml_root(description)
     except etree.XMLSyntaxError as error:
         raise ValidationError(f"{path}: {kind.description} is not XML ({error}); build it again.") from None
-
-
-def xml_root(text: bytes) -> etree._Element:
-    """Read XML from anywhere: without entities, and without comments, which would stand among the children.
-
-    Raises:
-        etree.XMLSyntaxError: It is not XML.
-    """
-    return etree.fromstring(text, etree.XMLParser(resolve_entities=False, remove_comments=True, remove_pis=True))
 
 
 def content(archive: zipfile.ZipFile, name: str) -> bytes:

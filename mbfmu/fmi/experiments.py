@@ -18,8 +18,8 @@ import numpy as np
 from lxml import etree
 
 from mbfmu.errors import MbfmuError, ValidationError
-from mbfmu.fmi.archive import xml_root
 from mbfmu.fmi.foreign import Foreign, signals_of
+from mbfmu.markup import xml_root
 
 NAME = "org.fmi-standard.fmi-ls-ref"
 NAMESPACE = "http://fmi-standard.org/fmi-ls-manifest"

@@ -10,6 +10,7 @@ from typing import Any
 from lxml import etree
 
 from mbfmu.errors import ModelError
+from mbfmu.markup import xml_root
 
 
 @dataclasses.dataclass(frozen=True)
@@ -35,9 +36,8 @@ def parse_xml(path: pathlib.Path) -> Any:
     Raises:
         ModelError: the file cannot be read or is no XML.
     """
-    parser = etree.XMLParser(resolve_entities=False, no_network=True, remove_comments=True, remove_pis=True)
     try:
-        return etree.fromstring(path.read_bytes(), parser)
+        return xml_root(path.read_bytes())
     except OSError as error:
         raise ModelError(f"{path}: cannot be read ({error.strerror}); check the path and its permissions") from error
     except etree.XMLSyntaxError as error:

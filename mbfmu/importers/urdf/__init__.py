@@ -9,13 +9,12 @@ import math
 import pathlib
 from typing import Any, get_args
 
-from lxml import etree
-
 from mbfmu.errors import ModelError
 from mbfmu.importers.places import parse_xml
 from mbfmu.importers.urdf.drives import Drive, Options
 from mbfmu.importers.urdf.mechanism import assembly_of
 from mbfmu.importers.urdf.robot import JOINTS, Robot
+from mbfmu.markup import xml_root
 from mbfmu.modeling.assembly import Assembly
 
 
@@ -74,7 +73,7 @@ def expanded(path: pathlib.Path) -> Any:
         ) from None
     try:
         text = xacro.process_file(str(path)).toxml("utf-8")
-        return etree.fromstring(text, etree.XMLParser(resolve_entities=False, remove_comments=True))
+        return xml_root(text)
     except Exception as error:  # xacro lets every error of the file's own expressions through
         message = " ".join(str(error).split()) or type(error).__name__
         raise ModelError(f"{path}: xacro cannot expand it: {message}; correct it, or make a .urdf of it") from error
