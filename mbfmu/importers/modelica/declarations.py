@@ -7,6 +7,7 @@ import itertools
 from collections.abc import Callable
 from typing import Any
 
+import casadi as ca
 import numpy as np
 
 from mbfmu.arrays import element_name
@@ -173,35 +174,17 @@ def _rates(node: s.Node) -> set[str]:
 
 def _given(equations: list[s.Equality], own: set[str], states: set[str]) -> int:
     """How many of a model's variables, of its states the rates, equations can be found for, one for each."""
-    wanted: list[list[str]] = []
-    for e in equations:
+    places: dict[str, int] = {}
+    rows: list[int] = []
+    columns: list[int] = []
+    for row, e in enumerate(equations):
         read = {r.names[0] for r in e.walk() if isinstance(r, s.Reference) and len(r.names) == 1 and r.names[0] in own}
         rates = _rates(e) & own
         plain = {_named(e.left), _named(e.right)}
-        wanted.append(sorted((read - states - (rates - plain)) | {f"der({n})" for n in rates & states}))
-    giver: dict[str, int] = {}
-    gives: dict[int, str] = {}
-
-    def find(k: int) -> bool:
-        """Have an equation give something, others something else where they gave that before."""
-        askers: dict[str, int] = {}
-        waiting = [k]
-        for asker in waiting:
-            for name in wanted[asker]:
-                if name in askers:
-                    continue
-                askers[name] = asker
-                if name in giver:
-                    waiting.append(giver[name])
-                    continue
-                while name:  # free: all who asked on the way here take what they asked for
-                    taker, taken = askers[name], name
-                    name = gives.get(taker, "")
-                    giver[taken], gives[taker] = taker, taken
-                return True
-        return False
-
-    return sum(map(find, range(len(equations))))
+        wanted = (read - states - (rates - plain)) | {f"der({n})" for n in rates & states}
+        columns += [places.setdefault(name, len(places)) for name in wanted]
+        rows += [row] * len(wanted)
+    return int(ca.sprank(ca.Sparsity.triplet(len(equations), len(places), rows, columns)))
 
 
 def variable_of(model: Model, name: str, is_state: bool) -> Variable:
