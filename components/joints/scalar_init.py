@@ -240,10 +240,9 @@ class FreeMotionScalarInit(ArrowAnimation, PartialElementaryJoint):
             R = from_Q(self.Q, self.w_rel_b)
             angles = axes_rotations_angles(R, self.sequence_start) if self.use_angle else ca.SX.zeros(3)
             self._elements("angle_", angles)
-            component = self._component
-            for i in _AXES if self.use_angle and not _holds_orientation(component) else ():
-                if component.is_fixed(f"angle_{i}"):
-                    self.initially(angles[i - 1] - component.start(f"angle_{i}")[0], f"angle_{i}")
+            if self.use_angle and not _holds_orientation(self._component):
+                for i in filter(lambda i: self._component.is_fixed(f"angle_{i}"), _AXES):
+                    self.initially(angles[i - 1] - self._component.start(f"angle_{i}")[0], f"angle_{i}")
         if self.use_angle and self.use_angle_d:
             self._elements("angle_d_", self.der(angles))
             if self.use_angle_dd:

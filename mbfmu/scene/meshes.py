@@ -279,7 +279,8 @@ def _normals(points: np.ndarray) -> np.ndarray:
 
     def beside(values: np.ndarray, axis: int) -> np.ndarray:
         """Sums of the values before and behind each point."""
-        along, sums = np.moveaxis(values, axis, 0), np.zeros_like(np.moveaxis(values, axis, 0))
+        along = np.moveaxis(values, axis, 0)
+        sums = np.zeros_like(along)
         sums[1:] += along[:-1]
         sums[:-1] += along[1:]
         return np.moveaxis(sums, 0, axis)
