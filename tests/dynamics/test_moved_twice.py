@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import ctypes
 import dataclasses
 import pathlib
+from collections.abc import Callable
+from typing import Any
 
 import fmpy
 import numpy as np
 import pytest
+from fmpy.fmi1 import FMICallException
 
 import mbfmu
 from mbfmu import Assembly
@@ -67,6 +71,37 @@ def test_the_run_goes_on_until_they_part() -> None:
     """A drive that rests for 0.5 s, beside one that rests."""
     with pytest.raises(SimulationError, match=r"ends at 0\.5\d* s: .*" + TOLD):
         mbfmu.simulate(Shaft(rotational.Fixed(), blocks.Ramp(startTime=0.5, duration=1.0)), 1.0)
+
+
+@pytest.mark.slow
+def test_the_one_that_parts_is_named_with_how_far() -> None:
+    """Beside a shaft whose drives agree: the fixed end is behind the angle that has grown."""
+    both = Assembly()
+    both.first, both.second = from_both(1.0), Shaft(rotational.Fixed())
+    with pytest.raises(
+        SimulationError, match=r"'relation 2 of second\.inertia' does not hold.*\(off by -[\d.]+e-0[67]\)"
+    ):
+        mbfmu.simulate(both, 1.0)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("fmi", [2, 3])
+def test_model_exchange_stops_and_fails_in_event_mode(
+    tmp_path: pathlib.Path, instance_of: Callable[..., Any], fmi: int
+) -> None:
+    """Who does not stop where a completed step says so is told again."""
+    path = mbfmu.build(Shaft(rotational.Fixed()), tmp_path / "shaft.fmu", equations="interpreted", fmi=fmi)
+    fmu = instance_of(path, "modelExchange").fmu
+    events = fmu.newDiscreteStates if fmi == 2 else fmu.updateDiscreteStates
+    events()
+    fmu.enterContinuousTimeMode()
+    assert tuple(fmu.completedIntegratorStep()) == (False, False)
+    states = (ctypes.c_double * 2)(0.01, 0.1)
+    fmu.setContinuousStates(states, 2)
+    assert tuple(fmu.completedIntegratorStep()) == (True, True)
+    fmu.enterEventMode()
+    with pytest.raises(FMICallException):
+        events()
 
 
 @pytest.mark.slow
