@@ -428,7 +428,7 @@ def test_xacro_is_expanded(tmp_path: pathlib.Path) -> None:
     path = tmp_path / "robot.urdf.xacro"
     mass = '<xacro:property name="m" value="${1 + 2}"/>'
     body = link("a").replace('value="1.0"', 'value="${m}"')
-    path.write_text(f'<robot name="r" xmlns:xacro="http://www.ros.org/wiki/xacro">{mass}{body}</robot>')
+    path.write_text(f'<robot name="r" xmlns:xacro="http://www.ros.org/wiki/xacro"><?note within?>{mass}{body}</robot>')
     assert mbfmu.load(path).parts["a"].value("m") == 3.0
     path.write_text('<robot name="r" xmlns:xacro="http://www.ros.org/wiki/xacro"><xacro:nothing/></robot>')
     with pytest.raises(ModelError, match=r"xacro cannot expand it: .*nothing"):
