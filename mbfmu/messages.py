@@ -33,6 +33,11 @@ def suggestion(name: str, known: Any, see: str = "mbfmu info", sentences: Mappin
     return f"known: {', '.join(names)}" if len(names) <= 12 else f"see `{see}`"
 
 
+def not_recorded(name: str, kind: str = "String") -> str:
+    """Message about a variable of a type that is no number."""
+    return f"'{name}' is of type {kind}; only numbers are recorded, leave it out"
+
+
 def unknown_variable(name: str, names: Iterable[str]) -> str:
     """Message about a name that does not exist, with the nearest ones that do."""
     known, name = list(names), str(name)

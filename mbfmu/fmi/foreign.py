@@ -20,7 +20,7 @@ from mbfmu.fmi.description import read_description
 from mbfmu.fmi.following import Inputs, follow_in_model_exchange
 from mbfmu.fmi.slave import AsksForNothing, Log, Values, open_unpacked
 from mbfmu.fmi.variables import Interface, Scalar, scalars_of
-from mbfmu.messages import unknown_variable
+from mbfmu.messages import not_recorded, unknown_variable
 from mbfmu.runtime.batch import Runs
 from mbfmu.runtime.drive import Drive
 from mbfmu.runtime.inputs import check_interpolation, drive_of
@@ -85,7 +85,7 @@ class Foreign:
         for name in names:
             if find(self, name).type == "String":
                 kind = self.elements[name].variable.type
-                raise ModelError(f"{self.name}: '{name}' is of type {kind}; only numbers are recorded, leave it out")
+                raise ModelError(f"{self.name}: {not_recorded(name, kind)}")
 
     def simulate(
         self,

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from mbfmu.errors import InitialConditionsWarning, InitializationError, ModelError, NotFiniteWarning, SimulationError
-from mbfmu.messages import unknown_variable
+from mbfmu.messages import not_recorded, unknown_variable
 from mbfmu.runtime import arguments, contract
 from mbfmu.runtime.descriptor import descriptor
 from mbfmu.runtime.drive import Drive, DriveRecord
@@ -270,7 +270,7 @@ def run(
         progress: Called now and then with the fraction of the run that is done.
 
     Raises:
-        ModelError: A name is unknown or a value cannot be set.
+        ModelError: A name is unknown, or that of a text where numbers are recorded, or a value cannot be set.
         InitializationError: No consistent start was found.
         SimulationError: A step fails; the message says at which time and why.
 
@@ -293,6 +293,9 @@ def run(
     numeric = [variable for variable in variables if variable.type != "String"]
     chosen = None if outputs is None else arguments.names(outputs, f"{equations.name}: outputs")
     recorded = numeric if chosen is None else [find(name) for name in scalar_names(chosen, variables)]
+    for variable in recorded:
+        if variable.type == "String":
+            raise ModelError(f"{equations.name}: {not_recorded(variable.name)}")
     count = (stop - start) / interval + 1
     if count * (len(recorded) + 1) > _MOST_VALUES:
         raise SimulationError(

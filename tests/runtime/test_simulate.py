@@ -10,7 +10,11 @@ import numpy as np
 import pytest
 from hand_made_models import Draft, oscillator, point_pendulum, variable
 
+from mbfmu.components import World
+from mbfmu.components.blocks import Constant
+from mbfmu.dynamics.system import System
 from mbfmu.errors import InitialConditionsWarning, InitializationError, ModelError, SimulationError
+from mbfmu.modeling import Assembly
 from mbfmu.simulation import simulate
 
 
@@ -96,3 +100,13 @@ def test_an_impossible_start_becomes_an_initialization_error():
     too_far = dataclasses.replace(point_pendulum((True,) * 4), parameters=(2.0, 0.0, 0.0, 0.0, 1.0))
     with pytest.raises(InitializationError, match="pendulum: initialisation fails: 1 of 2"):
         simulate(system(too_far))
+
+
+def test_a_text_is_not_recorded() -> None:
+    """Asked for by name, it is refused; where nothing is asked for, it is left out."""
+    model = Assembly()
+    model.world, model.constant = World(), Constant(k=1.0)
+    made = System.of(model)
+    with pytest.raises(ModelError, match=r"'world\.gravityType' is of type String; only numbers are recorded"):
+        simulate(made, 0.1, outputs=["constant.y", "world.gravityType"])
+    assert "world.gravityType" not in simulate(made, 0.1).names
