@@ -16,10 +16,12 @@ import mbfmu.components
 from mbfmu import Assembly, Component
 from mbfmu.components import World, forces, joints, parts
 from mbfmu.modeling import required
+from mbfmu.modeling.connectors import Port
 from mbfmu.modeling.declarations import Coordinate, Parameter, Speed, State, Variable
 
 DECLARED = pathlib.Path(__file__).with_name("declared.csv")
 ROLES = ("structural", "final", "tunable", "nonzero", "animation")
+PORT_ROLES = ("needed", "fades", "motion")
 
 
 def _subclasses(kind: type) -> set[type]:
@@ -34,7 +36,7 @@ def _text(value: Any) -> str:
 
 
 def declared() -> list[list[str]]:
-    """Class, name, default, bounds and role of each parameter, and the start of each variable, where declared."""
+    """Class, name and role of what is declared; default and bounds of parameters, starts of variables, kinds of ports."""
     assert mbfmu.components.__all__, "importing it makes all classes"
     kinds = [kind for kind in _subclasses(Component) if kind.__module__.startswith("mbfmu.components.")]
     found = []
@@ -46,6 +48,9 @@ def declared() -> list[list[str]]:
                 found.append([where, name, *map(_text, (one.default, one.min, one.max)), " ".join(roles)])
             elif isinstance(one, Coordinate | Speed | State):
                 found.append([where, name, _text(one.start), "", "", "fixed" if one.fixed else ""])
+            elif isinstance(one, Port):
+                roles = [role for role in PORT_ROLES if getattr(one, role, False)]
+                found.append([where, name, type(one).__name__, "", "", " ".join(roles)])
     return sorted(found)
 
 
