@@ -14,11 +14,13 @@ from mbfmu.components import Body, BodyBox, PointMass, Revolute, World, rotation
 from mbfmu.modeling import (
     Assembly,
     Component,
+    Coordinate,
     RealInput,
     RealOutput,
     RotationalFlange,
     Start,
     State,
+    TranslationalFlange,
     Variable,
 )
 from mbfmu.modeling import types as t
@@ -326,3 +328,28 @@ def test_the_balance_error_finds_a_wrong_component() -> None:
     result = mbfmu.simulate(mbfmu.System.of(Wrong(), energy=True), 1.0)
     expected = 5.0 * result["disc.phi"] * result["disc.w"] / 2
     np.testing.assert_allclose(result["energy.balanceError"], expected, atol=1e-9)
+
+
+class Pendant(Component):
+    """A unit mass of which only the coordinate has a name."""
+
+    s = Coordinate(t.Position, "Position", start=0.5)
+    flange = TranslationalFlange("Where it is pulled")
+
+    def equations(self) -> None:
+        self.relation(self.flange.s - self.s)
+        self.effort(s=-self.der(self.der(self.s)))
+
+
+def test_derivatives_of_states_that_nobody_names_have_their_order() -> None:
+    """`der(s,2)`, and not `der(der(s))` (FMI 3.0, section 2.4.7.5.1)."""
+    model = Assembly()
+    model.pendant, model.spring, model.fixed = Pendant(), translational.Spring(c=4.0), translational.Fixed()
+    model.connect(model.pendant.flange, model.spring.flange_b)
+    model.connect(model.fixed.flange, model.spring.flange_a)
+    found = {v.name: v.derivative_of for v in mbfmu.System.of(model).variables if "pendant.s" in v.name}
+    assert found == {
+        "pendant.s": None,
+        "der(pendant.s)": "pendant.s",
+        "der(pendant.s,2)": "der(pendant.s)",
+    }

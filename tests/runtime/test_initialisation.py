@@ -305,3 +305,22 @@ def test_dropped_constraints_must_hold(library, value, error):
         slave.finish()
     slave.set("p1", 0.2 + 1e-9)
     slave.finish()
+
+
+def switched_on_the_way():
+    """A mass whose guess, 0, lies on the other side of a switch than its start, p[0]; the switch pushes it."""
+    d = Draft("switched", q=1, v=1, switches=1, parameters=[1.0])
+    return d.equations(
+        A=ca.SX(1), b=d.m[0], guess=ca.SX.zeros(2), initial=d.X[0] - d.P[0], crossings=d.q - 0.5, y=d.w[0]
+    )
+
+
+@pytest.mark.slow
+def test_switches_of_each_start_are_found_anew(library):
+    """A switch that has changed there and back stays in that start, not in later ones."""
+    slave = library(switched_on_the_way).slave().enter()
+    accelerations = []
+    for start in (1.0, 1.1, 1.2, 0.2, 1.3):
+        slave.set("p0", start)
+        accelerations.append(slave.get("y0"))
+    assert accelerations == [1.0, 1.0, 1.0, 0.0, 1.0]
