@@ -83,6 +83,11 @@ _TOKEN = re.compile(r" (?:[<>=!+*/-]=|&&|\|\||[<>+*/-]) |(?<![\w.])\d+(?:\.\d+)?
 _CONDITION = re.compile(r"\b(if|while) \((?=.*\)[^()]*$)")
 _STATEMENT = re.compile(r"^\s+(?!for\b|if\b)[\w>\[\].()*-]+ [-+*/]?= [^=].*;$")
 
+#: In Python: what a type checker holds, or what takes time only.
+_PROMISE = re.compile(
+    r"\s*@(abc\.abstractmethod|dataclasses\.dataclass\(frozen=True(, slots=True)?\)|functools\.(lru_)?cache\b.*)$"
+)
+
 
 @dataclasses.dataclass(frozen=True)
 class Mutant:
@@ -135,7 +140,8 @@ def in_python(text: str, line: int) -> list[tuple[str, Callable[[], str]]]:
     from cosmic_ray.mutating import mutate_code
     from cosmic_ray.plugins import get_operator, operator_names
 
-    if re.match(r"\s*(#|$)", text.splitlines()[line - 1]):
+    code = text.splitlines()[line - 1]
+    if re.match(r"\s*(#|$)", code) or _PROMISE.match(code):
         return []
 
     def broken(operator: Any, occurrence: int) -> str:

@@ -36,7 +36,7 @@ def _text(value: Any) -> str:
 
 
 def declared() -> list[list[str]]:
-    """Class, name and role of what is declared; default and bounds of parameters, starts of variables, kinds of ports."""
+    """Class and name of what is declared; defaults, bounds and roles of parameters, starts of variables, ports."""
     assert mbfmu.components.__all__, "importing it makes all classes"
     kinds = [kind for kind in _subclasses(Component) if kind.__module__.startswith("mbfmu.components.")]
     found = []
