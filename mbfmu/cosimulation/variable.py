@@ -117,8 +117,6 @@ class VariableSteps:
 
     def begin(self) -> None:
         """Take over where the coupling begins."""
-        if self.coupling.links:
-            self.coupling.handle_events()
         self.ended = self.coupling.ended
         self._other = self._read_others()
         self._see(self.coupling.u)

@@ -430,7 +430,7 @@ DESCRIPTOR_FILE = "model.mbfmu"
 #: Instructions of tapes in a descriptor, by the names of CasADi's operations, and what they do in C with their operands
 #: a and b: the interpreters and all compiled equations have it from here.
 OPERATIONS = {
-    "ASSIGN": "a", "CONST": "", "INPUT": "", "OUTPUT": "a", "ADD": "a + b", "SUB": "a - b", "MUL": "a * b",
+    "CONST": "", "INPUT": "", "OUTPUT": "a", "ADD": "a + b", "SUB": "a - b", "MUL": "a * b",
     "DIV": "a / b", "NEG": "-a", "INV": "1 / a", "SQ": "a * a", "TWICE": "2 * a", "SQRT": "sqrt(a)",
     "POW": "pow(a, b)", "CONSTPOW": "pow(a, b)", "EXP": "exp(a)", "LOG": "log(a)", "LOG1P": "log1p(a)",
     "EXPM1": "expm1(a)", "SIN": "sin(a)", "COS": "cos(a)", "TAN": "tan(a)", "ASIN": "asin(a)", "ACOS": "acos(a)",
@@ -442,7 +442,7 @@ OPERATIONS = {
 }  # fmt: skip
 
 #: Those of them that vectors of C compilers have as numbers do.
-ARITHMETIC = ("ASSIGN", "ADD", "SUB", "MUL", "DIV", "NEG", "INV", "SQ", "TWICE")
+ARITHMETIC = ("ADD", "SUB", "MUL", "DIV", "NEG", "INV", "SQ", "TWICE")
 
 
 def operands(operation: str) -> int:
@@ -491,7 +491,7 @@ def header() -> str:
     lines += ["", f"#define CONTRACT 0x{contract_number():08x}u", ""]
     names = (*OPERATIONS, "CALL", "RESULT")
     lines += ["enum {", *(f"    TAPE_{name}," for name in names), "    TAPE_OPERATIONS", "};", ""]
-    plain = [name for name in OPERATIONS if name not in ("ASSIGN", "CONST", "INPUT", "OUTPUT")]
+    plain = [name for name in OPERATIONS if name not in ("CONST", "INPUT", "OUTPUT")]
     lines += ["/* Operands of operations, and what they do with them: RUN in arithmetic, FUNCTION otherwise. */"]
     lines += ["#define TAPE_OPERANDS \\"]
     lines += [" \\\n".join(f"    OPERANDS(TAPE_{name}, {operands(name)})" for name in plain), "#define TAPE_RUNS \\"]

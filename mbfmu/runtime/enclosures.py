@@ -666,8 +666,6 @@ def _nodes(
             work[outputs[0]] = leaves.setdefault(key, leaf(*key))
         elif name == "CONST":
             work[outputs[0]] = _Node(_point(function.instruction_constant(k)))
-        elif name == "ASSIGN":
-            work[outputs[0]] = work[inputs[0]]
         else:
             work[outputs[0]] = _made(name, [work[place] for place in inputs])
     return found

@@ -16,7 +16,7 @@ from mbfmu.runtime.contract import CALL, OPERATIONS, RESULT
 NAMES = {getattr(ca, f"OP_{name}"): name for name in OPERATIONS}
 
 _CODES = {number: code for code, number in enumerate(NAMES)}
-_ASSIGN, _CONST, _INPUT, _OUTPUT = (list(OPERATIONS).index(name) for name in ("ASSIGN", "CONST", "INPUT", "OUTPUT"))
+_CONST, _INPUT, _OUTPUT = (list(OPERATIONS).index(name) for name in ("CONST", "INPUT", "OUTPUT"))
 
 
 class Tapes:
@@ -93,9 +93,6 @@ class Tapes:
                 elif code == _OUTPUT:
                     to = out if results is None else (0, results[out[0]] + out[1])
                     numbers += (code, at - made[operands_of(k)[0]], *to)
-                elif code == _ASSIGN:
-                    made[out[0]] = made[operands_of(k)[0]]
-                    continue
                 else:
                     numbers.append(code)
                     for place in operands_of(k):  # no generator: models have a million

@@ -251,7 +251,7 @@ static int read_nodes(Schedule *plan, Bytes *bytes, const Shape *shape)
     for (int i = 0; i < plan->n; ++i) {
         Node *node = nodes + i;
         unsigned operation = next_number(bytes);
-        if (operation >= TAPE_OPERATIONS || operation == TAPE_ASSIGN) return 0;
+        if (operation >= TAPE_OPERATIONS) return 0;
         node->operation = (unsigned short)operation;
         node->early = !shape->is_called;
         if (operation == TAPE_CONST) {

@@ -6,7 +6,6 @@
 #include "runtime.h"
 
 enum {
-    RUN_KEEP = TAPE_ASSIGN,         /* an early result, where it stays */
     RUN_MULADD = TAPE_OPERATIONS,   /* a * b + c */
     RUN_MULSUB,                     /* a * b - c */
     RUN_SUBMUL,                     /* c - a * b */
@@ -20,6 +19,7 @@ enum {
     RUN_DOT,                        /* a * b + c * d + e * f */
     RUN_DOTADD,                     /* a * b + c * d + e * f + g */
     RUN_SUM,                        /* a + b + c */
+    RUN_KEEP,                       /* an early result, where it stays */
     RUN_SINCOS,                     /* sin(a) and, beside it, cos(a) */
     RUN_WITH_SINE,                  /* a cosine that RUN_SINCOS has: it does not stand in runs */
     RUN_END,

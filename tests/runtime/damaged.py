@@ -186,9 +186,9 @@ def _is_tape(data: bytes, part: Part) -> bool:
     try:
         for i in range(part.count):
             code = next(numbers)
-            name, which = names[code] if code < len(names) else "ASSIGN", 0
-            if name == "ASSIGN":
+            if code >= len(names):
                 return False
+            name, which = names[code], 0
             if name == "CONST":
                 if next(numbers) >= part.constants:
                     return False
