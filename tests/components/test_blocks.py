@@ -243,6 +243,7 @@ def test_smooth_tables_pass_through_their_points_with_continuous_derivative():
         ({"table": ((0, 1), (1, 2)), "columns": (3,)}, "no column 3"),
         ({"table": ((0, 1), (0, 2)), "smoothness": "ContinuousDerivative"}, "jumps"),
         ({"table": ((0, 1), (1, 2)), "smoothness": "Splines"}, "LinearSegments"),
+        ({"table": ((0, 1), (1, 2)), "columns": (2, 2), "offset": (0, 0, 0)}, r"t: 2 columns and 3 offsets; .*one for"),
         ({"tableOnFile": True, "fileName": "a.txt", "tableName": "t"}, r"t\.fileName = 'a\.txt': cannot be read"),
     ],
 )
@@ -517,6 +518,19 @@ def test_slew_rates():
     np.testing.assert_allclose(result["r.y"], np.clip(2 * (result.time - 0.2), 0, 1), atol=3e-3)
 
 
+@pytest.mark.parametrize("strict", [True, False])
+def test_slew_rates_differ_up_and_down(strict):
+    """A step of 3 up at 4 per second, and of 2 down at 2.5 per second."""
+    result = run(
+        "s.y - r.u",
+        s=blocks.Pulse(amplitude=3, offset=-1, period=2, width=50),
+        r=blocks.SlewRateLimiter(Rising=4, Falling=-2.5, Td=1e-3, strict=strict, initType="InitialOutput", y_start=-1),
+        stop=1.8,
+    )
+    t = result.time
+    np.testing.assert_allclose(result["r.y"], np.where(t < 1, np.minimum(4 * t - 1, 2), 2 - 2.5 * (t - 1)), atol=4e-3)
+
+
 def test_limited_integrator_stops_and_comes_back():
     result = run(
         "s.y - i.u",
@@ -708,6 +722,22 @@ def test_proportional_controller_against_its_closed_form():
     expected = np.where(t < 1.5, t / 2, 1 - 0.25 * np.exp(-2 * (t - 1.5)))
     np.testing.assert_allclose(result["plant.y"], expected, atol=1e-8)
     np.testing.assert_allclose(result["pid.controlError"], 1 - result["plant.y"], atol=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore::mbfmu.errors.InitialConditionsWarning")
+def test_a_limited_controller_starts_at_its_output_without_feed_forward():
+    """What y_start says is the output of the gain; 1.5 times the feed-forward signal comes on top."""
+    result = run(
+        "s.y - pid.u_s", "m.y - pid.u_m", "f.y - pid.u_ff",
+        s=blocks.Constant(k=0.5), m=blocks.Constant(k=0.2), f=blocks.Constant(k=0.4),
+        pid=blocks.LimPID(
+            k=2.0, Ti=0.5, Td=0.1, yMax=9, initType="InitialOutput", y_start=0.3,
+            withFeedForward=True, kFF=1.5,
+        ),
+        stop=0.01, step=0.01,
+    )  # fmt: skip
+    assert result["pid.gainPID.y"][0] == pytest.approx(0.3, abs=1e-9)
+    assert result["pid.y"][0] == pytest.approx(0.3 + 1.5 * 0.4, abs=1e-9)
 
 
 def test_feed_forward():

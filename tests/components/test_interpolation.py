@@ -241,6 +241,38 @@ def test_tables_are_read_from_text_csv_and_matlab_files(tmp_path):
             System.of(wired(t=blocks.CombiTimeTable(tableOnFile=True, tableName="missing", fileName=str(file))))
 
 
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("double t(1,2)\n0 0\n", r"tables\.txt does not begin with #1, as a text file of tables must"),
+        ("#1\ndouble t(2,2)\n0 0\n1\n", r"tables\.txt, table t: 4 numbers declared, 3 there"),
+        ("#1\n", r"tables\.txt has no table 't'; it has none"),
+    ],
+)
+def test_text_files_that_are_no_tables_are_refused(tmp_path, content, message):
+    file = tmp_path / "tables.txt"
+    file.write_text(content)
+    with pytest.raises(ModelError, match=rf"t\.fileName: .*{message}"):
+        System.of(wired(t=blocks.CombiTimeTable(tableOnFile=True, tableName="t", fileName=str(file))))
+
+
+@pytest.mark.parametrize(
+    ("cls", "given", "message"),
+    [
+        (blocks.CombiTable1Ds, {"table": (0, 1, 2)}, r"t\.table: expected rows such as .*; got shape \(3,\)"),
+        (blocks.CombiTable1Ds, {"table": ((0, 1), (1, 2)), "columns": (2, 3)}, r"t\.columns: .*no column 3 in .* of 2"),
+        (blocks.CombiTable1Ds, {"table": ((0, 1), (1, 2)), "columns": (0,)}, r"t\.columns: there is no column 0 in"),
+        (blocks.CombiTable2Ds, {"table": ((0, 1, 2),)}, r"t\.table: expected at least 2 rows .* got shape \(1, 3\)"),
+        (blocks.CombiTable2Ds, {"table": ((0, 1), (1, 2), (1, 3))}, r"t\.table: the first column must rise, .*1 to 1"),
+        (blocks.CombiTable2Ds, {"table": ((0, 2, 1), (1, 2, 3))}, r"t\.table: the first row must rise, .*from 2 to 1"),
+    ],
+)  # fmt: skip
+def test_tables_of_signals_that_are_none_are_refused(cls, given, message):
+    inputs = ("u",) if cls is blocks.CombiTable1Ds else ("u1", "u2")
+    with pytest.raises(ModelError, match=message):
+        System.of(wired(*(f"a.y - t.{name}" for name in inputs), a=blocks.Constant(k=0.0), t=cls(**given)))
+
+
 def test_mistakes_in_tables_of_signals_are_named():
     with pytest.raises(ModelError, match="the first column must rise, and goes from 1 to 1"):
         System.of(wired("a.y - t.u", a=blocks.Constant(k=0.0), t=blocks.CombiTable1Ds(table=((0, 1), (1, 2), (1, 3)))))

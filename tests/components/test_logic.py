@@ -172,8 +172,28 @@ def test_discrete_sources():
     np.testing.assert_array_equal(result["i.y"], np.where(t < 2.0, -1.0, 2.0))
     np.testing.assert_array_equal(result["t.y"], np.select([t < 2.0, t < 3.0], [2.0, 5.0], 1.0))
     np.testing.assert_array_equal(result["b.y"], ((t < 1.0) | (t >= 3.0)).astype(float))
-    with pytest.raises(ModelError, match="must rise strictly"):
-        blocks.BooleanTable(table=(1.0, 1.0))
+
+
+@pytest.mark.parametrize(
+    ("cls", "given", "message"),
+    [
+        (blocks.BooleanTable, {"table": (1.0, 1.0)}, r"table: its times must rise strictly, and are \[1\.0, 1\.0\]"),
+        (blocks.IntegerTable, {"table": ((2, 0), (1, 0))}, r"table: its times must rise strictly, and are \[2"),
+        (blocks.IntegerTable, {"table": (1.0, 2.0)}, r"table: expected rows of time and value, got shape \(2,\)"),
+        (blocks.IntegerTable, {"table": ((0, 1, 2),)}, r"table: expected rows of time and value, got shape \(1, 3\)"),
+        (blocks.IntegerTable, {"table": ((0, 1), (1, 2.5))}, r"table: its second column must be whole numbers"),
+        (blocks.BooleanTable, {"extrapolation": "LastTwoPoints"}, r"'LastTwoPoints': does not suit .*; hold the last"),
+    ],
+)  # fmt: skip
+def test_tables_of_steps_that_are_none_are_refused(cls, given, message):
+    with pytest.raises(ModelError, match=rf"{cls.__name__}\.{message}" if "table" in message else message):
+        cls(**given)
+
+
+@pytest.mark.parametrize("start", [True, False])
+def test_a_table_without_instants_stays_where_it_starts(start):
+    result = run(b=blocks.BooleanTable(table=(), startValue=start), step=0.5)
+    np.testing.assert_array_equal(result["b.y"], float(start))
 
 
 def test_conversions_of_signals():

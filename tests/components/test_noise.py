@@ -128,3 +128,20 @@ def test_noise_begins_late_and_can_be_switched_off():
     assert (result["off.y"] == -3.0).all()
     silent = run(quiet=blocks.GlobalSeed(enableNoise=False), noise=blocks.UniformNoise(**settings))
     assert (silent["noise.y"] == -3.0).all()
+
+
+def test_a_seed_by_chance_is_chosen_once_and_fits_an_integer(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where it is asked for only; the greatest is that of 31 bits."""
+    asked: list[int] = []
+
+    def greatest(bound: int) -> int:
+        asked.append(bound)
+        return bound - len(asked)
+
+    monkeypatch.setattr(blocks.noise.secrets, "randbelow", greatest)
+    assert blocks.GlobalSeed(fixedSeed=5).value("seed") == 5
+    assert asked == []
+    seed = blocks.GlobalSeed(fixedSeed=5, useAutomaticSeed=True)
+    assert [seed.value("seed"), seed.chosen(), seed.value("seed")] == [2**31 - 1] * 3
+    assert blocks.GlobalSeed(useAutomaticSeed=True).value("seed") == 2**31 - 2
+    assert asked == [2**31, 2**31]
