@@ -295,6 +295,76 @@ def test_shapes_are_read_from_files_beside_the_model(suffix: str, tmp_path: path
 
 
 @pytest.mark.slow
+def test_drawings_have_faces_of_three_kinds(tmp_path: pathlib.Path) -> None:
+    """A wedge on a base of five corners, of each kind; lines and circles beside it are no faces."""
+    ezdxf = pytest.importorskip("ezdxf")
+    from ezdxf.render import MeshBuilder
+
+    base = [(0.0, 0.0), (0.3, 0.0), (0.4, 0.1), (0.2, 0.3), (0.0, 0.2)]
+    area = 0.5 * sum(a[0] * b[1] - b[0] * a[1] for a, b in zip(base, base[1:] + base[:1], strict=True))
+    sides = [(i, (i + 1) % 5, 5 + (i + 1) % 5, 5 + i) for i in range(5)]
+    mesh = MeshBuilder()
+    mesh.add_mesh(
+        vertices=[(x, y, z) for z in (0.1, 0.6) for x, y in base],
+        faces=[(4, 3, 2, 1, 0), (5, 6, 7, 8, 9), *sides[:3], *((a, c, d) for a, _, c, d in sides[3:]),
+               *((a, b, c) for a, b, c, _ in sides[3:])],
+    )  # fmt: skip
+    fans = MeshBuilder()  # a 3DFACE has four corners at most
+    fans.add_mesh(
+        vertices=mesh.vertices,
+        faces=[(4, 3, 2, 1), (4, 1, 0), (5, 6, 7), (5, 7, 8, 9), *mesh.faces[2:]],
+    )
+    for number, (kind, builder) in enumerate(
+        (("render_mesh", mesh), ("render_polyface", mesh), ("render_3dfaces", fans))
+    ):
+        drawing = ezdxf.new()
+        space = drawing.modelspace()
+        space.add_line((0, 0, 0), (5, 5, 5))
+        space.add_lwpolyline([(0, 0), (7, 0), (7, 7)])
+        space.add_polyline3d([(0, 0, 0), (9, 0, 0), (9, 9, 0)])
+        getattr(builder, kind)(space)
+        file = tmp_path / f"{number}.dxf"
+        drawing.saveas(file)
+        found = read_mesh(file, "part")
+        corners = found.positions[found.triangles]
+        volume = np.einsum("ij,ij->", corners[:, 0], np.cross(corners[:, 1], corners[:, 2])) / 6
+        assert volume == pytest.approx(0.5 * area, rel=1e-9), kind
+        assert found.positions.max(axis=0) == pytest.approx((0.4, 0.3, 0.6)), kind
+    space.delete_all_entities()
+    space.add_line((0, 0, 0), (1, 0, 0))
+    drawing.saveas(tmp_path / "lines.dxf")
+    with pytest.raises(MbfmuError, match=r"^part: .*lines\.dxf: has no 3DFACE, polyface or MESH entities; export it"):
+        read_mesh(tmp_path / "lines.dxf", "part")
+
+
+def test_at_first_nothing_moves() -> None:
+    """What a live page begins with: of places, turns and sizes that change the first, and the sizes that stay."""
+    here = {"component": "a", "kind": "Parts", "name": "shape", "type": "box", "color": (1, 2, 3), "extra": (0.5,)}
+    size = {"length": ("l",), "width": (0.2,), "height": (0.1,), "specularCoefficient": (0.7,)}
+    turn = ("c", "s", 0.0, "m", "c", 0.0, 0.0, 0.0, 1.0)  # column by column, of a turn about z
+    axes = {"lengthDirection": (1, 0, 0), "widthDirection": (0, 1, 0), "r_shape": ("l", 0, 0)}
+    shape = Shape(r=("x", 0.0, "z"), T=turn, **here, **size, **axes)  # type: ignore[arg-type]
+    angle = np.array([0.6, 0.9, 1.4])
+    series = {
+        "x": np.array([3.0, 4.0, 6.0]), "z": np.array([-2.0, 1.0, 5.0]), "l": np.array([0.5, 0.7, 0.8]),
+        "c": np.cos(angle), "s": -np.sin(angle), "m": np.sin(angle),
+    }  # fmt: skip
+    moved = motion(Scene((shape,), up=(0.0, 0.0, 1.0)), np.array([2.0, 3.0, 4.0]), series)
+    assert moved.frames[0].translation.moves
+    assert moved.frames[0].rotation.moves
+    first = moved.start
+    assert first.time.tolist() == [2.0]
+    (frame,), (part,) = first.frames, first.parts
+    assert frame.translation.values == pytest.approx(np.array([[3.0, 0.0, -2.0]]))
+    assert frame.rotation.values == pytest.approx(np.array([[0.0, 0.0, np.sin(0.3), np.cos(0.3)]]))
+    assert part.place.scale is not None
+    assert not any(track.moves for placed in (frame, part.place) for track in placed.tracks.values())
+    assert part.place.translation.values == pytest.approx(np.array([[0.5, 0.0, 0.0]]))
+    assert part.size[1:] == moved.parts[0].size[1:]
+    assert (part.extra, part.color, part.specular) == ((0.5,), (1.0, 2.0, 3.0), 0.7)
+
+
+@pytest.mark.slow
 def test_a_mesh_in_another_unit_is_shown_in_metres(tmp_path: pathlib.Path) -> None:
     file = wedge(tmp_path / "part.dae")
     text = re.sub("<unit [^>]*>", "", file.read_text())

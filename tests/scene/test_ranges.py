@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import math
+import types
 from typing import Any
 
+import numpy as np
 import pytest
 
 import mbfmu
 from mbfmu.animation import efforts_of
+from mbfmu.errors import SimulationError
 from mbfmu.fmi.foreign import Foreign
-from mbfmu.scene.ranges import range_of
+from mbfmu.fmi.variables import Scalar
+from mbfmu.scene.ranges import efforts, range_of
 
 
 @pytest.mark.parametrize(
@@ -27,10 +31,44 @@ from mbfmu.scene.ranges import range_of
         ({"start": 9.0, "least": 20.0, "unit": "kg"}, (20.0, 56.0)),
         ({"start": 0.0}, (-1.0, 1.0)),
         ({"start": 0.0, "nominal": 300.0}, (-300.0, 300.0)),
+        ({"start": -3.0, "nominal": 4.0, "unit": "m/s"}, (-6.0, 6.0)),
+        ({"start": 0.0, "greatest": -20.0, "unit": "rad/s"}, (-20.0 - 8 * math.pi, -20.0)),
+        ({"start": 1.0, "least": 2.0, "greatest": 2.0}, (2.0, 6.0)),
+        ({"start": 7.0, "effort": 5.0, "unit": "N"}, (-7.0, 7.0)),
     ],
 )
 def test_range(given: dict[str, Any], expected: tuple[float, float]) -> None:
     assert range_of(**given) == pytest.approx(expected)
+
+
+def test_what_efforts_take_is_asked_of_the_rates_that_answer_most() -> None:
+    """Twice what holds, or 2 rad/s2, over what 1 gives: 2 * 9 / 4 is 4.5, and 2 / 0.025 is 80; rounded up both."""
+    units = ("rad", "rad/s2", "kg", "m/s2")
+    inputs = [effort("lift", "N", "3"), effort("turn", "N.m"), effort("idle", "N"), effort("valve", "kg/s")]
+    asked: list[dict[str, float]] = []
+
+    def rates(given: Any) -> np.ndarray:
+        asked.append(dict(given))
+        lift, turn = given.get("lift", 3.0) - 3.0, given.get("turn", 0.0)
+        return np.array([50.0 * turn, 0.5 + 0.025 * turn, 90.0 * lift, -9.0 + 4.0 * lift])
+
+    assert efforts(inputs, units, rates) == {"lift": 5.0, "turn": 100.0}
+    assert asked == [{}, {"lift": 4.0}, {"turn": 1.0}, {"idle": 1.0}]
+    assert efforts(inputs[3:], units, rates) == {}
+    assert efforts(inputs, ("rad", "m/s", "kg", "m"), rates) == {}
+    assert len(asked) == 4
+
+    def fails(given: Any) -> np.ndarray:
+        if "turn" in given:
+            raise SimulationError("turn: no start")
+        return rates(given)
+
+    assert efforts(inputs, units, fails) == {"lift": 5.0}
+    assert efforts(inputs[:1], units, lambda given: rates(given) * (math.nan if given else 1.0)) == {}
+
+
+def effort(name: str, unit: str, start: str | None = None) -> Scalar:
+    return Scalar(name, types.SimpleNamespace(unit=unit, declaredType=None), 0, start)
 
 
 @pytest.mark.slow

@@ -12,7 +12,8 @@ import pytest
 import mbfmu
 from mbfmu import cli
 from mbfmu.animation import read_subject
-from mbfmu.dynamics.showing.scene import Scene
+from mbfmu.dynamics.showing.drawing import ATTRIBUTES
+from mbfmu.dynamics.showing.scene import Scene, Shape
 from mbfmu.dynamics.system import System
 from mbfmu.errors import MbfmuError
 from mbfmu.export import selection
@@ -67,6 +68,27 @@ def test_shapes_whose_variables_are_not_wanted_are_left_out_and_named(tmp_path: 
     glb = mbfmu.animate(file, tmp_path / "few.glb", 0.1).read_bytes()
     assert b"boxBody1.shape" in glb
     assert b"boxBody2.shape" not in glb
+
+
+def test_meshes_are_kept_once_and_as_far_as_there_is_room(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path
+) -> None:
+    """Of 40, 70, 60 and 50 bytes where there is room for 160: the third is left out, the last fits exactly."""
+    monkeypatch.setattr("mbfmu.scene.scene_file._MOST", 160)
+    for name, length in (("a.stl", 40), ("b.stl", 70), ("c.stl", 60), ("d.stl", 50)):
+        (tmp_path / name).write_bytes(b"-" * length)
+    given = {name: (1.0,) * count for name, count in ATTRIBUTES.items()} | {"extra": (0.0,)}
+    shapes = [
+        Shape("body", "Parts", f"s{number}", type_, **given)  # type: ignore[arg-type]
+        for number, type_ in enumerate(["a.stl", "b.stl", "a.stl", "box", "c.stl", "missing.stl", "d.stl", "b.stl"])
+    ]
+    found = scene_file(Scene(tuple(shapes), folders=(str(tmp_path),)), (), set())
+    assert found.left_out == ("body.s4", "body.s5")
+    assert found.meshes == {f"meshes/{i}_{name}": tmp_path / name for i, name in enumerate(["a.stl", "b.stl", "d.stl"])}
+    told = json.loads(found.text)
+    assert told["left_out"] == ["body.s4", "body.s5"]
+    types = ["meshes/0_a.stl", "meshes/1_b.stl", "meshes/0_a.stl", "box", "meshes/2_d.stl", "meshes/1_b.stl"]
+    assert [shape["type"] for shape in told["shapes"]] == types
 
 
 @pytest.mark.slow
