@@ -9,13 +9,16 @@ from types import SimpleNamespace
 from typing import Any
 
 import fmpy
+import numpy as np
 import pytest
 from fmpy.fmi1 import FMICallException
 from fmpy.fmi2 import fmi2Discard, fmi2Error
 
+from mbfmu.arrays import Array, Element
 from mbfmu.cosimulation import SystemStructure, cosimulate
 from mbfmu.errors import SimulationError
-from mbfmu.fmi.slave import _ROUNDS, _STUCK, AsksForNothing, Log, Slave2, Slave3
+from mbfmu.fmi.slave import _ROUNDS, _STUCK, AsksForNothing, Log, Slave2, Slave3, Values
+from mbfmu.fmi.variables import Scalar
 
 GO, EARLY = (False, False, False), (False, False, True)
 
@@ -127,6 +130,61 @@ def test_sizes_of_arrays_stay_as_they_are() -> None:
         one.set_start_values({"n": 4})
 
 
+def test_inputs_are_on_their_lines_where_an_fmu_asks_for_them() -> None:
+    """From the time at which the lines begin; what fails then is raised at the end of the step."""
+    one = slave([(*GO, 1.0)])
+    given: list[Any] = []
+    one.get, one.set = lambda values: [3.0, -1.0], lambda values, numbers: given.append((values, numbers.tolist()))
+    one.time, ends = 2.0, [True]
+    one.set_slopes((), np.zeros(0))
+    one.update(None, 2.5, True, ends, None)
+    assert (given, ends, one._asked) == ([], [False], False)
+    one.set_slopes("ab", np.array([4.0, 0.5]))
+    one.update(None, 2.5, False, ends, None)
+    assert (given, one._asked) == ([], False)
+    one.update(None, 2.5, True, ends, None)
+    assert (given, one._asked) == ([("ab", [5.0, -0.75])], True)
+
+    def fail(*_: Any) -> None:
+        raise SimulationError("pump: refuses its inputs")
+
+    one.set = fail
+    one.update(None, 2.75, True, ends, None)
+    with pytest.raises(SimulationError, match=r"^pump: refuses its inputs"):
+        one._do_step(1.0)
+    one.hold_inputs()
+    one.update(None, 2.75, True, ends, None)
+    assert one._failure is None
+
+
+@pytest.mark.parametrize(
+    ("start", "known"),
+    [("1 2.5 3", [1.0, 2.5, 3.0]), (["4", "5", "6"], [4.0, 5.0, 6.0]), ("1 2", None), (None, None)],
+    ids=["text", "list", "too few", "none"],
+)
+def test_elements_that_are_not_given_start_as_they_are_told(start: Any, known: list[float] | None) -> None:
+    """And stay as they were set before, each array by itself."""
+    variable = SimpleNamespace(name="r", type="Float64", shape=(3,), start=start, valueReference=7)
+    scalars = [Scalar(f"r[{k + 1}]", variable, k, element=Element(Array("r", (3,)), (k + 1,))) for k in range(3)]
+    other = Scalar("w", SimpleNamespace(name="w", type="Float64", shape=(), start="0", valueReference=9), 3)
+    one = slave()
+    one.time = 0.5
+    one.interface, one._arrays = {"r": scalars, "w": [other]}, {}
+    sent: list[Any] = []
+    one._fmu.setFloat64 = lambda references, values: sent.append((references, values))
+    if known is None:
+        with pytest.raises(
+            SimulationError, match=r"pump at t = 0\.5 s: r has no start values; set all of its elements"
+        ):
+            one.set(Values([other, scalars[1]]), [8.0, -1.0])
+        one.set(Values(scalars), [1.0, 2.0, 3.0])
+        known = [1.0, 2.0, 3.0]
+        sent.clear()
+    one.set(Values([other, scalars[1]]), [8.0, -1.0])
+    one.set(Values([scalars[2]]), [-2.0])
+    assert sent == [([9, 7], [8.0, known[0], -1.0, known[2]]), ([7], [known[0], -1.0, -2.0])]
+
+
 DESCRIPTION = """<?xml version="1.0" encoding="UTF-8"?>
 <fmiModelDescription fmiVersion="2.0" modelName="Plant" guid="{{0}}"><{interface} modelIdentifier="Plant"/>
  <ModelVariables><ScalarVariable name="y" valueReference="0" causality="output"><Real/></ScalarVariable>
@@ -193,3 +251,20 @@ def test_discarded_steps_are_ends_of_runs_where_fmus_say_so(
         assert one._do_step(1.0) == reached
     one._fmu.doStep = lambda *_: None
     assert one._do_step(1.0) is None
+
+
+def test_slopes_are_of_the_first_order_until_inputs_are_held() -> None:
+    variables = [
+        SimpleNamespace(name=name, type="Real", shape=(), valueReference=k) for name, k in (("u", 4), ("v", 2))
+    ]
+    values = Values([Scalar(one.name, one, 0) for one in variables])
+    one, given = Slave2.__new__(Slave2), []
+    one.name, one._log = "pump", Log()
+    one._fmu = SimpleNamespace(setRealInputDerivatives=lambda *what: given.append(what))
+    one.hold_inputs()
+    one.set_slopes(Values([]), np.zeros(0))
+    assert given == []
+    one.set_slopes(values, np.array([0.0, -3.0]))
+    one.hold_inputs()
+    one.hold_inputs()
+    assert given == [([4, 2], [1, 1], [0.0, -3.0]), ([4, 2], [1, 1], [0.0, 0.0])]

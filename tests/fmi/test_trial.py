@@ -10,6 +10,7 @@ import fmpy
 import numpy as np
 import pytest
 
+from mbfmu.errors import ValidationError
 from mbfmu.fmi import trial
 
 DESCRIPTION = """<?xml version="1.0" encoding="UTF-8"?>
@@ -22,6 +23,12 @@ DESCRIPTION = """<?xml version="1.0" encoding="UTF-8"?>
   <ModelStructure><Outputs><Unknown index="1"/></Outputs></ModelStructure>
 </fmiModelDescription>
 """
+
+
+def packed(file: pathlib.Path, experiment: str = "") -> pathlib.Path:
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr("modelDescription.xml", DESCRIPTION.replace("EXPERIMENT", experiment))
+    return file
 
 
 @pytest.mark.parametrize(
@@ -46,7 +53,41 @@ def test_ten_steps_of_the_default_experiment_are_run(
         return np.zeros(1, [("time", float), ("y", float)])
 
     monkeypatch.setattr(fmpy, "simulate_fmu", simulate_fmu)
-    with zipfile.ZipFile(tmp_path / "mass.fmu", "w") as archive:
-        archive.writestr("modelDescription.xml", DESCRIPTION.replace("EXPERIMENT", experiment))
-    trial.run(tmp_path / "mass.fmu", str(tmp_path))
+    trial.run(packed(tmp_path / "mass.fmu", experiment), str(tmp_path))
     assert (asked["start_time"], asked["stop_time"], asked["output_interval"]) == pytest.approx(times)
+
+
+@pytest.mark.parametrize(
+    ("lines", "told"),
+    [
+        ([], r"^The run fails: no library$"),
+        ([(0, b"all is well")], r"^The run fails: no library$"),
+        ([(1, b"the first"), (3, b"pump \xff"), (0, b"all is well")], r"^The run fails: no library \(pump \ufffd\)$"),
+    ],
+    ids=["nothing", "no problem", "problems"],
+)
+@pytest.mark.parametrize("before", [(), ("environment",)], ids=["FMI 3.0", "FMI 2.0"])
+def test_a_run_that_fails_is_told_with_the_last_problem_of_its_log(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path, before: tuple[str, ...], lines: list[Any], told: str
+) -> None:
+    def simulate_fmu(_folder: str, logger: Any, **_: Any) -> np.ndarray:
+        for status, line in lines:
+            logger(*before, b"mass", status, b"logAll", line)
+        raise OSError("no library")
+
+    monkeypatch.setattr(fmpy, "simulate_fmu", simulate_fmu)
+    with pytest.raises(ValidationError, match=told):
+        trial.run(packed(tmp_path / "mass.fmu"), str(tmp_path))
+
+
+@pytest.mark.parametrize("wrong", [np.nan, np.inf, -np.inf])
+def test_outputs_that_are_not_finite_are_told(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path, wrong: float
+) -> None:
+    """Also of an element of an array; truths and whole numbers always are."""
+    rows = np.zeros(3, [("time", float), ("n", int), ("on", bool), ("y", float), ("z", float, (2,))])
+    monkeypatch.setattr(fmpy, "simulate_fmu", lambda *_, **__: rows)
+    trial.run(packed(tmp_path / "mass.fmu"), str(tmp_path))
+    rows["z"][2, 1] = wrong
+    with pytest.raises(ValidationError, match=r'^The output "z" is not finite in the run\.$'):
+        trial.run(tmp_path / "mass.fmu", str(tmp_path))
