@@ -38,8 +38,8 @@ class Log:
         text = message.decode("utf-8", "replace").strip()
         if text:
             self.last.append(text)
-        if status > 0:
-            self.problems.append(text)
+            if status > 0:
+                self.problems.append(text)
 
     @property
     def ends_with_problem(self) -> bool:

@@ -8,6 +8,7 @@ import re
 import zipfile
 from collections.abc import Callable
 
+import fmpy
 import numpy as np
 import pytest
 from ending import Bursting, Filling
@@ -385,3 +386,107 @@ def test_discrete_numbers_are_held_whatever_is_chosen(fmus):
     assert not drive.slopes.any()
     with pytest.raises(ModelError, match='interpolation "cubic"'):
         signals_of(fmu, None, np.linspace(0.0, 1.0, 3), "cubic")
+
+
+FMI_1 = """<?xml version="1.0" encoding="UTF-8"?>
+<fmiModelDescription fmiVersion="1.0" modelName="Pump" modelIdentifier="pump" guid="{1}"
+    variableNamingConvention="structured" numberOfContinuousStates="0" numberOfEventIndicators="0">
+  <DefaultExperiment startTime="0.5" stopTime="2.5" tolerance="1e-5"/>
+  <ModelVariables>
+    <ScalarVariable name="k" valueReference="2" variability="parameter"><Real start="1"/></ScalarVariable>
+    <ScalarVariable name="u" valueReference="0" causality="input"><Real start="0"/></ScalarVariable>
+    <ScalarVariable name="y" valueReference="1" causality="output"><Real/></ScalarVariable>
+  </ModelVariables>
+</fmiModelDescription>
+"""
+
+
+@pytest.fixture
+def of_fmi_1(tmp_path: pathlib.Path) -> Foreign:
+    with zipfile.ZipFile(tmp_path / "pump.fmu", "w") as archive:
+        archive.writestr("modelDescription.xml", FMI_1)
+    return Foreign(tmp_path / "pump.fmu")
+
+
+def test_fmus_of_fmi_1_are_run_by_fmpy(of_fmi_1, monkeypatch):
+    """With held inputs; of rows of one instant, as those of an event, the first is kept."""
+    asked = {}
+
+    def simulate_fmu(folder, **options):
+        asked.update(options, folder=folder)
+        return np.array(
+            [(0.5, 1.0), (1.0, 2.0), (1.25, 7.0), (1.5, 3.0), (1.5, 9.0), (2.0, 4.0), (2.5, 5.0)],
+            [("time", float), ("y", float)],
+        )
+
+    monkeypatch.setattr(fmpy, "simulate_fmu", simulate_fmu)
+    times = np.linspace(0.5, 2.5, 5)
+    drive = signals_of(of_fmi_1, {"time": [0.5, 1.5], "u": [2.0, 3.0]}, times, "held")
+    result = of_fmi_1.simulate(times, {"k": 4.0}, ["y"], drive)
+    assert (result.time.tolist(), result["y"].tolist()) == (times.tolist(), [1.0, 2.0, 3.0, 4.0, 5.0])
+    assert result.ended is None
+    assert result.outputs == ("y",)
+    assert asked["input"].tolist() == [(0.5, 2.0), (1.5, 2.0), (1.5, 3.0)]
+    assert asked["input"].dtype.names == ("time", "u")
+    assert (asked["start_values"], asked["folder"], asked["output"]) == ({"k": 4.0}, of_fmi_1.folder, ["y"])
+    assert (asked["start_time"], asked["stop_time"], asked["output_interval"]) == (0.5, 2.5, 0.5)
+    assert asked["relative_tolerance"] == 1e-5
+    of_fmi_1.simulate(times, {}, ["y"], tolerance=1e-8)
+    assert (asked["input"], asked["start_values"], asked["relative_tolerance"]) == (None, {}, 1e-8)
+    sloped = signals_of(of_fmi_1, {"time": [0.5, 1.5], "u": [2.0, 3.0]}, times, "linear")
+    with pytest.raises(
+        SimulationError, match=r"^Pump: is of FMI 1\.0, where inputs go along no .*hold them \(--held\)"
+    ):
+        of_fmi_1.simulate(times, {}, ["y"], sloped)
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        ([], "cannot be loaded"),
+        ([(0, "begins")], "cannot be loaded"),
+        ([(3, "valve stuck"), (0, "freed")], "valve stuck"),
+        ([(3, b"valve \xff stuck")], "valve \ufffd stuck"),
+        ([(3, " ")], "cannot be loaded"),
+    ],
+    ids=["silent", "no problem", "text", "bytes", "blank"],
+)
+def test_what_an_fmu_of_fmi_1_logs_is_told_where_it_fails(of_fmi_1, monkeypatch, lines, message):
+    def simulate_fmu(_folder, logger, **_):
+        for status, line in lines:
+            logger("component", "name", status, "category", line)
+        raise OSError("cannot be loaded")
+
+    monkeypatch.setattr(fmpy, "simulate_fmu", simulate_fmu)
+    with pytest.raises(SimulationError) as caught:
+        of_fmi_1.simulate(np.linspace(0.5, 2.5, 5), {}, ["y"])
+    assert str(caught.value) == f"Pump: {message}"
+
+
+@pytest.mark.parametrize(
+    ("lines", "last", "kept"),
+    [([], 1.75, [0.5, 1.0, 1.5, 1.75]), ([(0, "full")], 1.5, [0.5, 1.0, 1.5]), ([(2, "full")], 1.5, None)],
+    ids=["between", "at an instant", "a problem"],
+)
+def test_where_fmpy_ends_a_run_the_result_ends(of_fmi_1, monkeypatch, lines, last, kept):
+    """But for a run that has logged a problem last: FMPy ends that alike."""
+
+    def simulate_fmu(_folder, logger, **_):
+        for status, line in lines:
+            logger("component", "name", status, "category", line)
+        times = [0.5, 1.0, 1.5, *([1.75] if last == 1.75 else [])]
+        return np.array([(time, 2 * time) for time in times], [("time", float), ("y", float)])
+
+    monkeypatch.setattr(fmpy, "simulate_fmu", simulate_fmu)
+    said = f"Pump ends the run at {last} s" + "".join(f": {line}" for _, line in lines)
+    if kept is None:
+        with pytest.raises(SimulationError, match=f"^{said}$"):
+            of_fmi_1.simulate(np.linspace(0.5, 2.5, 5), {}, ["y"])
+        return
+    result = of_fmi_1.simulate(np.linspace(0.5, 2.5, 5), {}, ["y"])
+    assert (result.time.tolist(), result["y"].tolist(), result.ended) == (kept, [2 * time for time in kept], said)
+
+
+def test_a_variable_that_is_not_there_is_refused_with_those_that_are(of_fmi_1):
+    with pytest.raises(ModelError, match=r"^Pump: there is no variable 'yy'.*y"):
+        of_fmi_1.check_recorded(["yy"])
