@@ -246,7 +246,9 @@ def _run_problems(path: pathlib.Path, function: Callable[[pathlib.Path, str], No
             unpack(path, folder)
             program = _TRIAL.format(function.__module__, function.__name__)
             command = [sys.executable, "-c", program, str(path), folder]
-            done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)
+            done = subprocess.run(  # what an FMU prints may be in any encoding
+                command, capture_output=True, text=True, errors="replace", timeout=PATIENCE, check=False
+            )
     except subprocess.TimeoutExpired:
         return [f"{what} takes longer than {PATIENCE} s."]
     if done.returncode == 0:

@@ -7,8 +7,10 @@ import zipfile
 import fmpy
 import pytest
 import pythonfmu
+from fmpy.model_description import ValidationError as Invalid
 from lxml import etree
 
+from mbfmu import validation
 from mbfmu.errors import ValidationError
 from mbfmu.export import layered_wasm
 from mbfmu.fmi import archive
@@ -224,10 +226,29 @@ def test_compression_and_duplicates(tmp_path: pathlib.Path) -> None:
 
 def test_damaged_entry(tmp_path: pathlib.Path) -> None:
     path = pack(tmp_path / "mass.fmu", note="x")
-    with zipfile.ZipFile(path, "a", zipfile.ZIP_STORED) as archive:
-        archive.writestr("resources/a.txt", "unmistakable")
+    with zipfile.ZipFile(path, "a", zipfile.ZIP_STORED) as file:
+        file.writestr("resources/a.txt", "unmistakable")
     path.write_bytes(path.read_bytes().replace(b"unmistakable", b"unmistakeble"))
     assert validate(path, run=False) == ['The entry "resources/a.txt" of the archive is damaged.']
+    with pytest.raises(ValidationError, match=r"mass\.fmu: cannot be unpacked \(.*a\.txt.*\); build it again, or copy"):
+        archive.unpack(path, tmp_path / "folder")
+
+
+def test_names_need_no_structure_where_they_have_no_convention(tmp_path: pathlib.Path) -> None:
+    named = DESCRIPTION.replace('name="f[1]"', 'name="2 f["')
+    flat = named.replace('variableNamingConvention="structured"', 'variableNamingConvention="flat"')
+    assert validate(pack(tmp_path / "mass.fmu", flat), run=False) == []
+    assert validate(pack(tmp_path / "mass.fmu", named), run=False)
+
+
+def test_types_that_are_not_declared_are_told_once(tmp_path: pathlib.Path) -> None:
+    """By FMPy; our own rules take the variable as it is."""
+    lost = DESCRIPTION.replace('declaredType="Length"', 'declaredType="Lenght" unit="m" min="4"')
+    assert description_problems(etree.fromstring(lost.encode())) == [
+        'The variable "s" (line 21): start=1 is not between min and max, 4 and inf.'
+    ]
+    (problem,) = validate(pack(tmp_path / "mass.fmu", lost.replace(' min="4"', "")), run=False)
+    assert "Lenght" in problem
 
 
 @pytest.mark.parametrize("content", [b"", b"text", b"PK\x03\x04 not really"])
@@ -373,6 +394,66 @@ def test_a_library_that_does_not_load_is_a_problem_of_the_run(tmp_path: pathlib.
     assert validate(path, run=False) == []
     (problem,) = validate(path)
     assert problem.startswith("The run fails")
+
+
+@pytest.mark.parametrize(
+    ("program", "problem"),
+    [
+        ("pass", None),
+        ("import os; os.abort()", "The run ends in a crash (signal 6)."),
+        ("import time; time.sleep(60)", "The run of 10 steps takes longer than 0.3 s."),
+        ("raise SystemExit(3)", "The run fails without a message."),
+        (r"import sys; sys.stderr.write('mbfmu.errors.ValidationError: pump: stuck\n\n'); sys.exit(1)", "pump: stuck"),
+        (r"import sys; sys.stderr.buffer.write(b'\xfcber\nValueError: h\xf6her'); sys.exit(1)", "h\ufffdher"),
+    ],
+    ids=["well", "crash", "endless", "silent", "message", "another encoding"],
+)
+def test_how_a_run_in_a_process_of_its_own_ends_is_told(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path, program: str, problem: str | None
+) -> None:
+    monkeypatch.setattr(validation, "_TRIAL", program.replace("{", "{{").replace("}", "}}"))
+    monkeypatch.setattr(validation, "_runs_here", lambda *_: True)
+    if "sleep" in program:
+        monkeypatch.setattr(validation, "PATIENCE", 0.3)
+    problems = validate(pack(tmp_path / "mass.fmu"))
+    assert len(problems) == (problem is not None)
+    assert problem is None or problem in problems[0]
+
+
+@pytest.mark.parametrize(
+    ("found", "told"),
+    [
+        ({}, None),
+        ({"one": ["y is off."]}, r"^y is off\.$"),
+        ({"one": [], "two": ["y is off.", "z is off."], "three": ["x is off."]}, r"^y is off\. \(2 more\)$"),
+    ],
+    ids=["none", "one", "three"],
+)
+def test_of_reference_experiments_that_differ_the_first_is_told(
+    monkeypatch: pytest.MonkeyPatch, found: dict[str, list[str]], told: str | None
+) -> None:
+    monkeypatch.setattr(validation.experiments, "transients", lambda folder: list(found))
+    monkeypatch.setattr(validation.experiments, "replay", lambda path, each: found[each])
+    if told is None:
+        validation.replay("mass.fmu", "folder")
+    else:
+        with pytest.raises(ValidationError, match=told):
+            validation.replay("mass.fmu", "folder")
+
+
+@pytest.mark.parametrize(
+    ("error", "problems"),
+    [(Invalid(["one", "two"]), ["one", "two"]), (KeyError("guid"), ["'guid'"])],
+    ids=["rules", "failure"],
+)
+def test_what_fmpy_finds_or_fails_by_is_told(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path, error: Exception, problems: list[str]
+) -> None:
+    def read(*_: object, **__: object) -> None:
+        raise error
+
+    monkeypatch.setattr("fmpy.model_description.read_model_description", read)
+    assert validate(pack(tmp_path / "mass.fmu"), run=False) == problems
 
 
 def test_rules_stand_alone() -> None:
