@@ -7,6 +7,7 @@ of headings (phi) has there; its value at the first point is not used. Long sect
 from __future__ import annotations
 
 import dataclasses
+import math
 import pathlib
 import re
 import warnings
@@ -37,19 +38,23 @@ class CRG:
         return bool(np.ptp(self.line[:, 2]) < STRAIGHT)
 
     def part(self, first: float, last: float, spacing: float) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """u, v, z and reference line of a part of the road, evenly spaced by `spacing` at least."""
+        """u, v, z and reference line of a part of the road, evenly spaced by `spacing` at least; two of u and of v."""
+
+        def every(count: int, step: float) -> int:
+            return max(1, min(math.ceil(spacing / step - 1e-6), count - 1))
+
         keep = (self.u >= first) & (self.u <= last)
         if keep.sum() < 2:
             raise ModelError(f"uMin = {first:g}, uMax = {last:g}: the road has {self.u[0]:g} to {self.u[-1]:g} m there")
         u, z = self.u[keep], self.z[keep]
-        thin_u = max(1, round(spacing / (u[1] - u[0])))
+        thin_u = every(len(u), u[1] - u[0])
         v = self.v
         even = np.linspace(v[0], v[-1], len(v))
         if not np.allclose(v, even, atol=1e-6 * (v[-1] - v[0])):
             least = max(spacing, float(np.diff(v).min()))
             even = np.linspace(v[0], v[-1], max(2, round((v[-1] - v[0]) / least) + 1))
             z = np.array([np.interp(even, v, row) for row in z])
-        thin_v = max(1, round(spacing / (even[1] - even[0])))
+        thin_v = every(len(even), even[1] - even[0])
         return u[::thin_u], even[::thin_v], z[::thin_u, ::thin_v], self.line[keep][::thin_u]
 
 
@@ -105,14 +110,15 @@ def read_crg(path: str | pathlib.Path) -> CRG:
     for i, name in enumerate(channels):
         if "phi" in name:  # the first one is of the point before the line
             heading[1:] = table[1:, i]
-            if not np.isfinite(heading).all():
-                raise ModelError(f"{path}: a heading of its reference line is no number")
         elif "slope" in name:
             rise = table[1:, i]
         elif "banking" in name:
             tilt = table[:, i]
         elif i not in sections:
             raise ModelError(f"{path}: has a channel {name!r}, which is not known")
+    for what, values in (("heading", heading), ("slope", rise), ("banking", tilt)):
+        if not np.isfinite(values).all():
+            raise ModelError(f"{path}: a {what} of its reference line is no number")
     z = z + np.concatenate([[0.0], np.cumsum(rise * step)])[:, None] + tilt[:, None] * v
     return CRG(u, v, z, _line(heading[1:], step, road, path))
 

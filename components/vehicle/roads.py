@@ -159,14 +159,24 @@ class FunctionRoad(Road):
                 continue
             if not callable(function):
                 raise ModelError(f"{self.where}: {name} = {function!r:.60}: give a function of (x, y)")
+            at = ca.SX.sym("x"), ca.SX.sym("y")
             try:
-                value = ca.SX(function(ca.SX.sym("x"), ca.SX.sym("y")))
+                value = ca.SX(function(*at))
             except Exception as error:
                 raise ModelError(
                     f"{self.where}: {name} fails with CasADi symbols ({error}); write it with functions of casadi"
                 ) from error
             if value.numel() != 1:
                 raise ModelError(f"{self.where}: {name} gives {value.numel()} numbers; it is to give one")
+            steps = ca.Function("steps", at, [value])
+            if any(
+                steps.instruction_id(i) == ca.OP_CONST and np.isnan(steps.instruction_constant(i))
+                for i in range(steps.n_instructions())
+            ):
+                raise ModelError(
+                    f"{self.where}: {name} reckons with nan; float() and functions of math make that of an expression, "
+                    "take those of casadi"
+                )
 
     def height(self, x: Any, y: Any) -> Any:
         return ca.SX(self._functions[0](ca.SX(x), ca.SX(y)))
@@ -238,7 +248,9 @@ class CRGRoad(Road):
     fileName = Parameter(t.String, required, "OpenCRG file")
     uMin = Parameter(t.Position, -1e9, "Where the part that is taken begins, along the reference line", structural=True)
     uMax = Parameter(t.Position, 1e9, "Where it ends", structural=True)
-    spacing = Parameter(t.Length, 0.0, "Least distance of points that are taken; 0: all", structural=True, min=0)
+    spacing = Parameter(
+        t.Length, 0.0, "Least distance of points that are taken, two or more; 0: all", structural=True, min=0
+    )
     border = Parameter(Border, "hold", "hold: beyond its border the road goes on level; refuse: the run ends there")
 
     def check_values(self) -> None:
@@ -257,11 +269,9 @@ class CRGRoad(Road):
                     f"{self.where}: {z.size} points, {MOST_POINTS} are the most; give uMin, uMax or spacing"
                 )
             if np.isnan(z).any():
-                if np.isnan(z).all(axis=0).any() or np.isnan(z).all(axis=1).any():
-                    keep_v, keep_u = ~np.isnan(z).all(axis=0), ~np.isnan(z).all(axis=1)
-                    u, v, z, line = u[keep_u], v[keep_v], z[np.ix_(keep_u, keep_v)], line[keep_u]
+                u, v, z, line = self._without_margins(u, v, z, line)
                 warnings.warn(f"{self.where}: heights that are NaN take those beside them", stacklevel=3)
-                z = _filled(z, self.where)
+                z = _filled(u, z, self.where)
             if crg.is_straight:
                 line = line[:1]
             else:
@@ -269,6 +279,18 @@ class CRGRoad(Road):
             kept = self.__dict__["_kept"] = (given, (u, v, z, line))
         found: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray] = kept[1]
         return found
+
+    def _without_margins(self, u: np.ndarray, v: np.ndarray, z: np.ndarray, line: np.ndarray) -> tuple[np.ndarray, ...]:
+        """The same without what lies before, behind and beside all heights that are numbers."""
+        known = ~np.isnan(z)
+        along, across = np.flatnonzero(known.any(axis=1)), np.flatnonzero(known.any(axis=0))
+        if min(np.ptp(found) if len(found) else 0 for found in (along, across)) == 0:
+            raise ModelError(
+                f"{self.where}: from u = {u[0]:g} to {u[-1]:g} m {len(along)} cross-sections and {len(across)} long "
+                "sections have heights that are numbers; take a part with two of each"
+            )
+        rows, columns = (slice(found[0], found[-1] + 1) for found in (along, across))
+        return u[rows], v[columns], z[rows, columns], line[rows]
 
     def _check_width(self, u: np.ndarray, v: np.ndarray, line: np.ndarray) -> None:
         """Cross-sections of a curve meet at its centre: the road must end before."""
@@ -333,13 +355,15 @@ class CRGRoad(Road):
         self.draw_surface("surface", (X, Y, z), color=self.roadColor, specularCoefficient=0.1)
 
 
-def _filled(z: np.ndarray, where: str) -> np.ndarray:
+def _filled(u: np.ndarray, z: np.ndarray, where: str) -> np.ndarray:
     """Heights without NaN: along each row, the values beside them."""
     filled = z.copy()
-    for row in filled:
+    for at, row in zip(u, filled, strict=True):
         known = ~np.isnan(row)
         if not known.any():
-            raise ModelError(f"{where}: a whole cross-section of heights is NaN; take another part of the road")
+            raise ModelError(
+                f"{where}: at u = {at:g} m a whole cross-section of heights is NaN; take another part of the road"
+            )
         row[~known] = np.interp(np.flatnonzero(~known), np.flatnonzero(known), row[known])
     return filled
 

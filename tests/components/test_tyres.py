@@ -163,6 +163,7 @@ WRONG = {
     "UNLOADED_RADIUS = 0": "UNLOADED_RADIUS = 0: must be above 0",
     "KPUMIN = 2": "KPUMIN = 2: must be below KPUMAX = 1.2",
     "FITTYP = 99": "FITTYP = 99: this version is not known",
+    "LTR = -1": "mine: LTR = -1: must not be negative",
     "LENGTH = 'ell'": "LENGTH = 'ell': unknown; there are meter",
     "PDX1 = nan": "PDX1 = nan: must be a finite number",
     "PDX2 =": "PDX2 has no value",
@@ -189,6 +190,28 @@ def test_wrong_files_are_refused(wrong: str) -> None:
         vehicle.parse_tir(text, "mine")
 
 
+def test_versions_are_told_by_what_files_have() -> None:
+    """PAC2002 by its format; without FITTYP, MF-Tyre 6.1 by coefficients that 5.2 does not have."""
+    text = OWN.read_text()
+    without = "".join(line for line in text.splitlines(keepends=True) if not line.startswith("FITTYP"))
+    older = "".join(line for line in without.splitlines(keepends=True) if not line.startswith(("PKY4", "PKY6")))
+    assert [vehicle.parse_tir(t, "mine").version for t in (text, without, older)] == ["MF61", "MF61", "MF52"]
+    for version in ("PAC2002", "PAC02"):
+        format_ = older.replace("[MODEL]", f"[MODEL]\nPROPERTY_FILE_FORMAT = '{version}'")
+        assert vehicle.parse_tir(format_, "mine").version == "PAC2002"
+    assert repr(vehicle.TyreData({"PKY1": -20.0, "PDY1": 1.0}, name="mine")) == "TyreData('mine', MF61, 2 coefficients)"
+
+
+def test_tables_of_a_file_are_passed_over_and_coefficients_without_a_section_get_theirs() -> None:
+    """Rows of numbers, and what stands in a SHAPE; QSX2 goes into a section that the text does not have."""
+    data = vehicle.parse_tir(OWN.read_text() + "[SHAPE]\n{radial width}\nrow one\n[TABLE]\n 1.0 0.5\n", "mine")
+    assert data.given == vehicle.read_tir(OWN).given
+    text = OWN.read_text()
+    without = text[: text.index("[OVERTURNING_")] + text[text.index("[LATERAL_") :]
+    lines = vehicle.parse_tir(without, "mine").with_values(QSX2=0.7).to_text().splitlines()
+    assert lines[-2:] == ["[OVERTURNING_COEFFICIENTS]", f"{'QSX2':<24} = 0.7"]
+
+
 def test_files_that_are_none_are_refused(tmp_path: pathlib.Path) -> None:
     for content, message in (("", "has no coefficients"), ("\0\1", "is no text")):
         (tmp_path / "a.tir").write_text(content)
@@ -196,6 +219,8 @@ def test_files_that_are_none_are_refused(tmp_path: pathlib.Path) -> None:
             vehicle.read_tir(tmp_path / "a.tir")
     with pytest.raises(ModelError, match="cannot be read"):
         vehicle.read_tir(tmp_path / "missing.tir")
+    with pytest.raises(ModelError, match=r"Tyre\.fileName = '.*none\.tir': cannot be read: No such file"):
+        vehicle.Tyre(fileName=str(tmp_path / "none.tir"))
     with pytest.raises(ModelError, match="no such set; there are passenger_205_55R16"):
         vehicle.Tyre(fileName="truck")
     with pytest.raises(ModelError, match=r"no coefficient 'PKY99'; .*PKY"):
@@ -289,6 +314,69 @@ def test_energy_of_a_wheel_balances() -> None:
     assert np.abs(result["energy.balanceError"]).max() < 1e-4 * result["energy.kinetic"].max()
 
 
+class Toed(Assembly):
+    """A tyre whose slip has no relaxation, on a carriage along x, turned to the left by 2 degrees."""
+
+    def __init__(self, tyre: vehicle.tyres.WheelForce, *, height: float, v: float, w: float) -> None:
+        self.world, self.road = World(n=(0, 0, -1)), vehicle.Road()
+        self.x = Prismatic(n=(1, 0, 0), s=fixed(0.0), v=fixed(v))
+        self.mass = Body(m=400.0, r_CM=(0, 0, 0))
+        self.up = FixedTranslation(r=(0, 0, height))
+        self.toe = FixedRotation(n=(0, 0, 1), angle=2.0)
+        self.rotor = rotational.Inertia(J=1.0, phi=fixed(0.0), w=fixed(w))
+        self.tyre = tyre
+        self.connect(self.world.frame_b, self.x.frame_a)
+        self.connect(self.x.frame_b, self.mass.frame_a)
+        self.connect(self.x.frame_b, self.up.frame_a)
+        self.connect(self.up.frame_b, self.toe.frame_a)
+        self.connect(self.toe.frame_b, self.tyre.frame_a)
+        self.connect(self.rotor.flange_b, self.tyre.flange_a)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("along", [-0.4, 0.03], ids=["sliding", "sticking"])
+def test_slip_without_relaxation_follows_at_once(along: float) -> None:
+    """Of a wheel that brakes and one that drives: of a circle, with a sine up to sAdhesion and mu_S beyond sSlide."""
+    v, R = 4.0, 0.3
+    ahead, aside = v * math.cos(math.radians(2)), -v * math.sin(math.radians(2))
+    w = (1 + along) * ahead / R
+    tyre = vehicle.SlipForce(
+        radius=R, c=2e5, mu_A=1.1, mu_S=0.9, sAdhesion=0.1, sSlide=0.3, cr=0.02, slips=False, useFlange=True
+    )
+    result = simulate(Toed(tyre, height=0.28, v=v, w=w), 1e-3, interval=1e-3)
+    share = ahead / math.hypot(ahead, 0.05)  # a standing wheel has no slip without end
+    s = np.array([along, aside / ahead]) * share
+    size, load = np.linalg.norm(s), 2e5 * 0.02
+    mu = 1.1 * math.sin(math.pi / 2 * size / 0.1) if size < 0.1 else 0.9
+    found = [result[f"tyre.{name}"][0] for name in ("slip", "alpha", "f_x", "f_y", "f_z", "m_y")]
+    expected = [
+        s[0],
+        math.atan(s[1]),
+        mu * load * s[0] / size,
+        -mu * load * s[1] / size,
+        load,
+        -0.02 * R * load * share,
+    ]
+    np.testing.assert_allclose(found, expected, rtol=2e-6)
+    assert expected[3] > 0  # a wheel that is steered to the left pushes there
+
+
+@pytest.mark.slow
+def test_slip_of_a_magic_formula_without_relaxation_follows_at_once() -> None:
+    v, w = 20.0, 66.0
+    result = simulate(Toed(vehicle.Tyre(slips=False, useFlange=True), height=0.29, v=v, w=w), 1e-4, interval=1e-4)
+    slip, alpha, f_x, f_y, f_z = (result[f"tyre.{name}"][0] for name in ("slip", "alpha", "f_x", "f_y", "f_z"))
+    data = vehicle.read_tir(OWN)
+    ahead = v * math.cos(math.radians(2))
+    rolling = magic_formula.effective_radius(data, f_z, w, data.INFLPRES)
+    assert slip == pytest.approx((w * rolling - ahead) / ahead, abs=1e-4)
+    least = 0.1 * data.VXLOW  # so that a standing wheel has no slip without end
+    assert math.tan(alpha) == pytest.approx(-v * math.sin(math.radians(2)) / math.hypot(ahead, least), rel=1e-9)
+    expected = magic_formula.forces(data, f_z, slip, alpha, Vx=ahead)
+    np.testing.assert_allclose([f_x, f_y], [expected.Fx, expected.Fy], rtol=1e-6)
+    assert min(abs(f_x), f_y) > 500
+
+
 def test_wheels_that_cannot_be_are_refused() -> None:
     with pytest.raises(ModelError, match="must not be 0"):
         vehicle.SlipWheel(radius=0.0)
@@ -330,6 +418,12 @@ def test_roads_tell_heights_and_normals() -> None:
         ({"x": (0.0, 2.0, 1.0)}, "x: each point must be beyond the one before"),
         ({"x": (0.0, 1.0, 3.0)}, "x: points must be evenly spaced"),
         ({"z": np.full((3, 2), np.nan)}, "every value must be finite"),
+        ({"x": (0.0,)}, "x: needs two points or more, one after the other"),
+        ({"y": ((0.0, 1.0), (2.0, 3.0))}, "y: needs two points or more, one after the other"),
+        (
+            {"x": np.arange(201.0), "y": np.arange(101.0), "z": np.zeros((201, 101))},
+            r"z: has 20301 points, \d+ are the most; take the part that is driven",
+        ),
     ],
 )
 def test_wrong_grids_are_refused(change, message: str) -> None:
@@ -608,6 +702,163 @@ def test_a_part_of_a_road_is_on_the_road_and_evenly_spaced(tmp_path: pathlib.Pat
         vehicle.read_crg(tmp_path / "turned.crg")
     with pytest.raises(ModelError, match=r"uMin = 5, uMax = 7: the road has 0 to 3 m there"):
         road.part(5.0, 7.0, 0.1)
+
+
+def test_spacing_is_the_least_distance_of_points_and_leaves_two(tmp_path: pathlib.Path) -> None:
+    """Of points 1 m apart every second one is taken from 1.4 m on, and the first with the last from 3 m on."""
+    (tmp_path / "road.crg").write_text(CRG)
+    road = vehicle.read_crg(tmp_path / "road.crg")
+    for spacing, u, v in ((1.0, [0, 1, 2, 3], [-1, 0, 1]), (1.4, [0, 2], [-1, 1]), (3.0, [0, 3], [-1, 1]),
+                          (10.0, [0, 3], [-1, 1])):  # fmt: skip
+        part = road.part(-1e9, 1e9, spacing)
+        np.testing.assert_allclose(part[0], u)
+        np.testing.assert_allclose(part[1], v)
+        assert part[2].shape == (len(u), len(v))
+        np.testing.assert_allclose(part[3][:, 1], u)
+
+
+MISSING, ROWS = " *missing* *missing* *missing*\n", CRG[CRG.index(" 0.0000000 0.0") :].splitlines(keepends=True)
+
+
+@pytest.mark.filterwarnings("ignore:.*heights that are NaN")
+def test_margins_without_heights_are_no_part_of_a_road(tmp_path: pathlib.Path) -> None:
+    """A first cross-section and a long section on the left; a section between others has the heights beside it."""
+    rows = [
+        MISSING,
+        " 0.1000000 0.2000000 *missing*\n",
+        " 0.0000000 *missing* *missing*\n",
+        ROWS[3][:20] + " *missing*\n",
+    ]
+    (tmp_path / "road.crg").write_text(CRG[: CRG.index(ROWS[0])] + "".join(rows))
+    road = vehicle.CRGRoad(fileName=str(tmp_path / "road.crg"), border="refuse")
+    x, y = ca.SX.sym("x"), ca.SX.sym("y")
+    margin = ca.Function("margin", [x, y], [road.margin(x, y)])
+    assert float(margin(2.5, 2.0)) == pytest.approx(0.5)  # of v from -1 to 0 m, to the right of x = 2
+    assert float(margin(2.5, 1.2)) == pytest.approx(0.2)  # of u from 1 to 3 m
+    np.testing.assert_allclose(road.heights(np.array([2.0, 3.0]), np.array([1.0, 1.0])), [0.2, 0.1])
+
+
+@pytest.mark.filterwarnings("ignore:.*heights that are NaN")
+@pytest.mark.parametrize(
+    ("rows", "given", "message"),
+    [
+        ({1: MISSING}, {}, r"CRGRoad: at u = 1 m a whole cross-section of heights is NaN; take another part of"),
+        ({0: MISSING, 1: MISSING}, {"uMax": 1.0}, r"from u = 0 to 1 m 0 cross-sections and 0 long sections have"),
+        ({0: MISSING, 1: MISSING}, {"uMax": 2.0}, r"from u = 0 to 2 m 1 cross-sections and 2 long .* with two of each"),
+    ],
+)
+def test_parts_of_roads_without_heights_are_refused(tmp_path: pathlib.Path, rows, given, message: str) -> None:
+    text = "".join(rows.get(i, row) for i, row in enumerate(ROWS))
+    (tmp_path / "road.crg").write_text(CRG[: CRG.index(ROWS[0])] + text)
+    with pytest.raises(ModelError, match=message):
+        vehicle.CRGRoad(fileName=str(tmp_path / "road.crg"), **given)
+
+
+def test_a_road_with_too_many_points_is_refused(tmp_path: pathlib.Path) -> None:
+    (tmp_path / "road.crg").write_text(CRG[: CRG.index(ROWS[0])] + 6667 * ROWS[1])
+    name = str(tmp_path / "road.crg")
+    with pytest.raises(ModelError, match=r"CRGRoad: 20001 points, 20000 are the most; give uMin, uMax or spacing"):
+        vehicle.CRGRoad(fileName=name)
+    assert vehicle.CRGRoad(fileName=name, uMax=100.0)._grid()[2].shape == (101, 3)
+
+
+def test_files_of_roads_that_are_none_are_refused(tmp_path: pathlib.Path) -> None:
+    with pytest.raises(ModelError, match=r"missing\.crg: cannot be read: No such file"):
+        vehicle.read_crg(tmp_path / "missing.crg")
+    for channel, number, message in (
+        ("D:camber,m", " 0.0000000", r"road\.crg: has a channel 'camber', which is not known"),
+        ("D:reference line slope,m/m", " *missing*", r"road\.crg: a slope of its reference line is no number"),
+        ("D:reference line banking,m/m", " *missing*", r"road\.crg: a banking of its reference line is no number"),
+        (None, MISSING, r"road\.crg: no height of it is a number"),
+    ):
+        text = "".join(MISSING if channel is None else row[:-1] + number + "\n" for row in ROWS)
+        head = CRG[: CRG.index(ROWS[0])].replace("$!*****", f"{channel}\n$!*****" if channel else "$!*****")
+        (tmp_path / "road.crg").write_text(head + text)
+        with pytest.raises(ModelError, match=message):
+            vehicle.read_crg(tmp_path / "road.crg")
+
+
+@pytest.mark.parametrize(
+    ("functions", "message"),
+    [
+        ((3.0,), r"FunctionRoad: heightFunction = 3\.0: give a function of \(x, y\)"),
+        ((lambda x, y: 0.0, "ice"), r"FunctionRoad: frictionFunction = 'ice': give a function"),
+        (
+            (lambda x, y: x if x > 0 else y,),
+            r"heightFunction fails with CasADi symbols \(.*\); write it with functions of cas",
+        ),
+        ((lambda x, y: ca.sin(y) + 0.1 * math.sin(x),), r"heightFunction reckons with nan; .*take those of casadi"),
+        ((lambda x, y: ca.vertcat(x, y),), r"heightFunction gives 2 numbers; it is to give one"),
+        ((lambda x, y: x, lambda x, y: [1, 2, 3]), r"frictionFunction gives 3 numbers; it is to give one"),
+    ],
+)
+def test_functions_that_are_no_road_are_refused(functions, message: str) -> None:
+    with pytest.raises(ModelError, match=message):
+        vehicle.FunctionRoad(*functions)
+
+
+def seen(system: System, name: str) -> np.ndarray:
+    """Points of a surface that is drawn in the world, (nu, nv, 3)."""
+    (shape,) = (shape for shape in system.scene.shapes if shape.ident == name)
+    facts, numbers = np.array(shape.extra[:2], dtype=int), np.array(shape.extra[5:], dtype=float)
+    return numbers.reshape(*facts, 3)
+
+
+def test_roads_are_drawn_where_they_are(tmp_path: pathlib.Path) -> None:
+    """A plane by its corners, a road with heights by a grid of 201 x 11, one along a curve by its own points."""
+    for road, counts in (
+        (vehicle.Slope(gradient=0.1, crossfall=0.02, startX=-2.0, lengthX=10.0, lengthY=4.0), (2, 2)),
+        (vehicle.FunctionRoad(lambda x, y: 0.1 * x + 0.02 * y, startX=-2.0, lengthX=10.0, lengthY=4.0), (201, 11)),
+    ):
+        points = seen(System.of(Drawn(road), scene=True), "road.surface")
+        assert points.shape == (*counts, 3)
+        np.testing.assert_allclose(points[0, 0], (-2, -2, -0.24), atol=1e-12)
+        np.testing.assert_allclose(points[-1, 0], (8, -2, 0.76), atol=1e-12)
+        np.testing.assert_allclose(points[-1, -1], (8, 2, 0.84), atol=1e-12)
+    name = curve(tmp_path / "curve.crg")
+    points = seen(System.of(Drawn(vehicle.CRGRoad(fileName=name, uMin=10.0, uMax=12.0)), scene=True), "road.surface")
+    u, v = np.meshgrid(np.arange(10.0, 12.1, APART), (-2.0, 0.0, 2.0), indexing="ij")
+    np.testing.assert_allclose(points[..., :2], np.stack(beside(u, v), axis=-1), atol=2e-3)
+    np.testing.assert_allclose(points[..., 2], 0.05 * np.sin(u / 3) + 0.02 * v, atol=1e-5)
+    (tmp_path / "straight.crg").write_text(CRG.replace("*missing*", "0.0000000"))
+    straight = vehicle.CRGRoad(fileName=str(tmp_path / "straight.crg"), startX=1.0, lengthX=2.0, lengthY=4.0)
+    points = seen(System.of(Drawn(straight), scene=True), "road.surface")
+    np.testing.assert_allclose(points[100, 5], (2.0, 0.0, straight.heights(np.array([2.0]), np.array([0.0]))[0]))
+
+
+class Drawn(Assembly):
+    """A road alone."""
+
+    def __init__(self, road: vehicle.Road) -> None:
+        self.world, self.road = World(animateWorld=False, animateGravity=False), road
+
+
+@pytest.mark.slow
+def test_tyres_are_drawn_by_their_size() -> None:
+    """A pipe and a rim about the wheel's axis, the tyre's width long, and an arrow."""
+    data = vehicle.read_tir(OWN)
+    for tyre, radius, width in (
+        (vehicle.SlipForce(radius=0.4, width=0.25, useFlange=True), 0.4, 0.25),
+        (vehicle.Tyre(useFlange=True), data.UNLOADED_RADIUS, data.WIDTH),
+    ):
+        system = System.of(Toed(tyre, height=0.3, v=1.0, w=1.0), scene=True)
+        result = simulate(system, 1e-4, interval=1e-4, outputs=list(system.scene.variables))
+        shapes = {shape.name: shape for shape in system.scene.shapes if shape.component == "tyre"}
+        assert {"tyre", "rim", "forceLine", "forceHead"} <= set(shapes)
+
+        found = {
+            name: {
+                key: [result[q][0] if isinstance(q, str) else q for q in given]
+                for key, given in shapes[name].quantities.items()
+            }
+            for name in ("tyre", "rim")
+        }
+        for name, share in (("tyre", 1.0), ("rim", 0.5)):
+            assert found[name]["lengthDirection"] == [0, 1, 0]
+            np.testing.assert_allclose(found[name]["r_shape"], (0, -share * width / 2, 0), atol=1e-12)  # to both sides
+            np.testing.assert_allclose(found[name]["length"], share * width)
+        np.testing.assert_allclose(found["tyre"]["width"], 2 * radius)
+        np.testing.assert_allclose(found["rim"]["width"], 2 * 0.625 * radius)
 
 
 def test_two_roads_side_by_side_are_one_too_many() -> None:
