@@ -106,6 +106,14 @@ def test_a_file_in_the_place_of_the_folder(tmp_path: pathlib.Path) -> None:
         pytest.fail("the block must not start")
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs a pipe")
+def test_a_pipe_takes_what_is_written(tmp_path: pathlib.Path) -> None:
+    os.mkfifo(tmp_path / "a.fmu")
+    with replacing(tmp_path / "a.fmu") as part:
+        assert part == tmp_path / "a.fmu"
+    assert [(path.name, path.is_fifo()) for path in tmp_path.iterdir()] == [("a.fmu", True)]
+
+
 def test_temporary_folder_comes_and_goes() -> None:
     with temporary_folder() as folder:
         (folder / "file").touch()

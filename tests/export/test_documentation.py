@@ -1,8 +1,10 @@
 from __future__ import annotations
 
 import dataclasses
+import importlib.metadata
 import itertools
 import pathlib
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -106,6 +108,16 @@ def test_licences_are_those_of_what_is_inside(system: Any, tmp_path: pathlib.Pat
     assert "BSD 3-Clause" in text
     assert words in text
     assert "*/" not in text
+
+
+def test_where_a_package_ships_no_licence_its_metadata_are_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Files among its tests are those of others."""
+    metadata = {"Home-page": "https://x", "Name": "pump", "License": "MIT"}
+    files = [pathlib.PurePosixPath("pump/tests/data/LICENSE"), pathlib.PurePosixPath("pump/license_plate.py")]
+    for listed in (files, None):
+        found = SimpleNamespace(files=listed, metadata=metadata)
+        monkeypatch.setattr(importlib.metadata, "distribution", lambda name, found=found: found)
+        assert license_of("pump") == "MIT\nhttps://x"
 
 
 def test_licence_of_this_package_is_the_file_of_the_checkout(root: pathlib.Path) -> None:

@@ -151,6 +151,34 @@ def test_parameters_that_data_do_not_determine_have_no_interval():
     assert list(found) == ["a"]
 
 
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (None, r"fit\.json: cannot be read \(No such file.*\); give what `mbfmu fit --json` prints"),
+        ("{", r"fit\.json: is not what `mbfmu fit --json` prints"),
+        ("[]", "is not what"),
+        ('{"parameters": {}}', "is not what"),
+        ('{"parameters": [], "confidence": 0.9}', "is not what"),
+        ('{"parameters": {"a": {"value": 1.0}}, "confidence": 0.9}', "is not what"),
+        ('{"parameters": {"a": {"value": 1.0, "interval": [1.0]}}, "confidence": 0.9}', "is not what"),
+        ('{"parameters": {"a": {"value": 1.0, "interval": ["0", "2"]}}, "confidence": 0.9}', "is not what"),
+    ],
+    ids=["missing", "no JSON", "list", "no confidence", "no names", "no interval", "one end", "texts"],
+)
+def test_files_that_are_no_fit_are_refused(tmp_path, text, message):
+    if text is not None:
+        (tmp_path / "fit.json").write_text(text)
+    with pytest.raises(BuildError, match=message):
+        read_uncertainty(tmp_path / "fit.json")
+
+
+def test_intervals_of_a_file_have_its_confidence(tmp_path):
+    told = {"a": {"value": 1.5, "interval": [1.0, 3.0]}, "b": {"value": 2.0, "interval": [None, None]}}
+    (tmp_path / "fit.json").write_text(json.dumps({"parameters": told, "confidence": 0.9}))
+    info = "confidence interval of a fit to measurements, 90%"
+    assert read_uncertainty(tmp_path / "fit.json") == {"a": Uncertainty(1.0, 3.0, 1.5, "Calibrated", info)}
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("given", "expected"),

@@ -5,17 +5,19 @@ from __future__ import annotations
 import errno
 import os
 import pathlib
+import re
 import shutil
 import sys
 import warnings
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 from lxml import etree
 
 from mbfmu.errors import BuildError
-from mbfmu.export import archive, layered_wasm
+from mbfmu.export import archive, elimination, layered_dae, layered_wasm, native, python
 from mbfmu.export.model_description_3 import build_description
 from mbfmu.fmi.rules import schema_violations
 from mbfmu.runtime import arguments, cache, npm
@@ -143,6 +145,114 @@ def test_other_errors_of_a_file_stay_what_they_are(tmp_path: pathlib.Path, monke
     with pytest.raises(BuildError, match=message), archive.replacing(tmp_path / "crane.fmu"):
         pass
     assert not list(tmp_path.iterdir())
+
+
+# -- libraries of platforms
+
+
+def test_libraries_for_arm_stand_where_importers_of_fmi_2_look(tmp_path: pathlib.Path) -> None:
+    """Under the names of x86, but where there is an FMU's own library for that."""
+    for folder, platforms in (("arm", ["aarch64-linux", "aarch64-windows"]), ("both", ["aarch64-linux", "linux64"])):
+        for name in platforms:
+            (tmp_path / folder / "binaries" / name).mkdir(parents=True)
+            (tmp_path / folder / "binaries" / name / "crane.so").write_text(name)
+        native.stand_in(tmp_path / folder, platforms)
+        found = {file.parent.name: file.read_text() for file in (tmp_path / folder).rglob("crane.so")}
+        assert found == {name: name for name in platforms} | (
+            {"linux64": "aarch64-linux", "win64": "aarch64-windows"} if folder == "arm" else {}
+        )
+
+
+def test_a_library_that_is_out_of_date_is_made_where_there_is_a_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[str] = []
+    monkeypatch.setattr(native.runtime, "is_current", lambda platform: platform in made)
+    monkeypatch.setattr(native.runtime, "build_libraries", made.append)
+    monkeypatch.setattr(native, "find_compiler", lambda platform: object() if platform != "wasm32" else None)
+    for _ in range(2):
+        assert native.ready_library("win64") == native.runtime.library("win64")
+    assert made == ["win64"]
+    with pytest.raises(BuildError, match=r"no runtime library for wasm32: .*`pip install ziglang`"):
+        native.ready_library("wasm32")
+    assert made == ["win64"]
+
+
+def test_without_libraries_of_pythonfmu_the_remedy_is_named(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path
+) -> None:
+    """The platforms are those for which pythonfmu has a library and we have or can make one."""
+    (tmp_path / "linux64").mkdir()
+    (tmp_path / "linux64" / "host").touch()
+    (tmp_path / "win64").mkdir()
+    monkeypatch.setattr(python, "_host_library", lambda platform: tmp_path / platform / "host")
+    monkeypatch.setattr(native, "ready_library", lambda platform: None)
+    for current, compiler, expected in ((True, None, ["linux64"]), (False, 1, ["linux64"]), (False, None, [])):
+        monkeypatch.setattr(python.runtime, "is_current", lambda name, current=current: current)
+        monkeypatch.setattr(python, "find_compiler", lambda name, compiler=compiler: compiler)
+        if expected:
+            assert python.platforms() == expected
+        else:
+            with pytest.raises(BuildError, match=r"needs the libraries of pythonfmu .* win64: .*mbfmu\[cross\]"):
+                python.platforms()
+    with pytest.raises(BuildError, match=r"^pythonfmu [0-9.]+ has no library for win64; .*--force-reinstall pythonfmu"):
+        python._write_libraries(tmp_path / "binaries", "crane", "win64")
+    assert not (tmp_path / "binaries").exists()
+
+
+@pytest.mark.parametrize("where", ["file", "folder"])
+def test_a_manifest_that_cannot_be_written_is_told(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path, where: str
+) -> None:
+    monkeypatch.setattr(layered_dae, "manifest", lambda *_: b"manifest")
+    if where == "file":
+        (tmp_path / layered_dae.MANIFEST).mkdir(parents=True)
+    else:
+        (tmp_path / layered_dae.MANIFEST).parent.parent.mkdir(parents=True)
+        (tmp_path / layered_dae.MANIFEST).parent.touch()
+    with pytest.raises(BuildError, match=r"^cannot write .*: .+; choose a folder that can be written"):
+        layered_dae.write_manifest(tmp_path, None, None, b"")  # type: ignore[arg-type]
+
+
+# -- eliminations that are written out
+
+
+def run_c(body: str, **known: Any) -> None:
+    """Run the statements of a function of C, which with other signs are those of Python."""
+    for line in body.splitlines():
+        text = line.strip().rstrip(";").replace("s->system.", "").replace("fabs", "abs")
+        if text and not re.match("const |for |return |double worst", text):
+            text = re.sub(r"size = abs\((sum = .*)\)", r"\1; size = abs(sum)", text.removeprefix("double "))
+            text = re.sub(r"(.* = )(z\d+) ([*]= .*)", r"\2 \3; \1\2", text)
+            exec(re.sub(r", (sum|size|sizes\[\d\]) ", r"; \1 ", text), known)
+
+
+def test_an_elimination_solves_its_system() -> None:
+    """Of a matrix that is not symmetric, with a fill-in and with pivots apart from its diagonal; as numpy does."""
+    A = np.array([[0.0, 2.0, 0.0, 5.0], [3.0, 0.0, 0.0, 1.0], [0.0, -1.0, 4.0, 0.0], [7.0, 0.5, 0.0, 0.0]])
+    b = np.array([1.0, -2.0, 3.0, 0.25])
+    sparsity = [(int(i), int(j)) for i, j in zip(*np.nonzero(A), strict=True)]
+    made = elimination.written_out(sparsity, [(2, 2), (0, 1), (3, 0), (1, 3)])
+    assert made is not None
+    factorise, substitute, residual = re.findall(r"INTERNAL [^\n]*\n\{(.*?)\n\}", made.code, re.DOTALL)
+    factors: dict[int, float] = {}
+    entries, unknowns, solution = [A[place] for place in sparsity], np.zeros(4), np.zeros(4)
+    run_c(factorise, a=entries, sparse=factors)
+    run_c(substitute, x=factors, b=b, unknowns=unknowns, solution=solution)
+    assert len(factors) == made.factors == len(sparsity) + 1
+    assert unknowns == pytest.approx(np.linalg.solve(A, b), rel=1e-14)
+    assert solution == pytest.approx(unknowns[[2, 1, 0, 3]], rel=1e-14)
+    other, left, sizes = np.array([3.0, -1.0, 0.5, 2.0]), np.zeros(4), np.zeros(4)
+    run_c(residual, a=entries, z=other[[2, 1, 0, 3]], b=b, residual=left, sizes=sizes)
+    assert left == pytest.approx(b - A @ other)
+    assert sizes == pytest.approx(np.abs(b) + np.abs(A) @ np.abs(other))
+
+
+@pytest.mark.parametrize(("most", "written"), [(5, True), (4, False)])
+def test_only_short_eliminations_are_written_out(monkeypatch: pytest.MonkeyPatch, most: int, written: bool) -> None:
+    """A full matrix of three rows takes 2 * 2 + 1 products; one without rows, none."""
+    monkeypatch.setattr(elimination, "MOST_PRODUCTS", most)
+    full = [(i, j) for i in range(3) for j in range(3)]
+    assert (elimination.written_out(full, [(0, 0), (1, 1), (2, 2)]) is not None) == written
+    assert elimination.written_out([], []) is None
 
 
 # -- small parts
