@@ -234,6 +234,22 @@ def test_open_flange_takes_up_the_opposite_force(end):
     np.testing.assert_allclose(result["line.frame_a.f[1]"], sign * 6.0, atol=1e-9)
 
 
+@pytest.mark.parametrize("kind", [forces.LineForceWithMass, forces.LineForceWithTwoMasses])
+def test_a_line_without_masses_passes_both_flanges_on(kind):
+    """Different forces at its ends: 3 N pull the left mass of 2 kg to the right, 5 N push the right one of 4 kg."""
+    result = run(
+        "world.frame_b - left.frame_a", "left.frame_b - a.frame_a", "world.frame_b - right.frame_a",
+        "right.frame_b - b.frame_a", "a.frame_a - line.frame_a", "line.frame_b - b.frame_a",
+        "fa.flange - line.flange_a", "fb.flange - line.flange_b",
+        stop=0.1, step=0.1, world=World(gravityType="NoGravity"), line=kind(),
+        left=Prismatic(s=Start(0.2, fixed=True), v=Start(0.0, fixed=True)),
+        right=Prismatic(s=Start(1.5, fixed=True), v=Start(0.0, fixed=True)),
+        a=PointMass(m=2.0, stateSelect="avoid"), b=PointMass(m=4.0, stateSelect="avoid"),
+        fa=translational.ConstantForce(f_constant=3.0), fb=translational.ConstantForce(f_constant=5.0),
+    )  # fmt: skip
+    np.testing.assert_allclose([result["left.a"][0], result["right.a"][0]], [1.5, 1.25], rtol=1e-12)
+
+
 def test_two_masses_on_a_free_line_keep_momentum_and_energy():
     """A dumbbell of two bodies and two masses on a springy line spins freely: momenta and energy stay."""
     m, m_a, m_b, L_a, L_b, c, s0 = 1.0, 0.5, 0.8, 0.2, 0.3, 40.0, 1.0

@@ -201,6 +201,20 @@ def test_surfaces_of_few_points_and_of_polynomials_are_exact():
     np.testing.assert_allclose(result["row.y"], Akima1DInterpolator([0, 1, 2, 3], [1, 3, 2, 2])(q), atol=1e-12)
 
 
+def test_a_surface_of_steps_is_held_beyond_its_border():
+    """The value of the row and the column that come last before a place."""
+    table = ((0, 0, 1, 2), (0, 1, 3, 2), (1, 5, 0, 1), (3, 7, 4, 6))
+    places = {"inside": (2.0, 1.5, 0.0), "beyond": (4.0, 0.5, 7.0), "before": (-1.0, 9.0, 2.0)}
+    inputs = {f"{end}_{name}": blocks.Constant(k=at[i]) for name, at in places.items() for i, end in enumerate("ab")}
+    surfaces = {
+        name: blocks.CombiTable2Ds(table=table, smoothness="ConstantSegments", extrapolation="HoldLastPoint")
+        for name in places
+    }
+    wires = (f"{source}_{name}.y - {name}.{end}" for name in places for source, end in (("a", "u1"), ("b", "u2")))
+    result = run(*wires, stop=0.1, step=0.1, **inputs, **surfaces)
+    assert {name: result[f"{name}.y"][0] for name in places} == {name: at[2] for name, at in places.items()}
+
+
 def test_a_surface_of_steps_goes_on_linearly():
     table = ((0, 0, 1, 2), (0, 1, 3, 2), (1, 5, 0, 1))
     places = {"inside": (0.5, 1.5, 3.0), "border": (1.0, 2.0, 1.0), "beside": (2.0, 0.5, 2 * 2.5 - 2.0)}

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 from mbfmu.components import (
     Body,
@@ -172,6 +173,22 @@ def test_cardan_angles_at_their_singular_value():
         simulate(Carried(joint), 0.1)
 
 
+@pytest.mark.filterwarnings("ignore::mbfmu.errors.InitialConditionsWarning")
+@pytest.mark.parametrize("quaternions", [True, False])
+def test_a_start_of_angular_acceleration_is_that_of_eulers_equations(quaternions):
+    """A body that turns freely about its centre of mass: the speed is found that has this acceleration."""
+    angles, w, inertia = (0.3, -0.5, 0.8), np.array([1.0, 2.0, -1.5]), np.diag([0.1, 0.2, 0.25])
+    T = Rotation.from_euler("XYZ", angles).as_matrix().T
+    z = -np.linalg.solve(inertia, np.cross(w, inertia @ w))
+    joint = Spherical(
+        angles_start=angles, angles_fixed=True, z_rel_a_start=T.T @ z, z_rel_a_fixed=True,
+        w_rel_a_start=T.T @ (w + np.array([0.1, -0.1, 0.05])), useQuaternions=quaternions,
+    )  # fmt: skip
+    result = simulate(Carried(joint, r_CM=(0, 0, 0)), 1e-3, interval=1e-3)
+    np.testing.assert_allclose([result[f"body.w_a[{i}]"][0] for i in (1, 2, 3)], w, rtol=1e-7)
+    np.testing.assert_allclose([result[f"body.z_a[{i}]"][0] for i in (1, 2, 3)], z, rtol=1e-7)
+
+
 def test_spherical_without_states_keeps_its_start_values():
     joint = Spherical(angles_start=(0.1, 0.2, 0.3), angles_fixed=True, w_rel_a_start=(1, 2, 3), w_rel_a_fixed=True)
     result = simulate(Carried(joint, n=(0, 0, -1), r_CM=(0, 0, 0.3)), 1.0, tolerance=1e-10)
@@ -226,6 +243,10 @@ def test_gear_keeps_ratio_momentum_and_power():
     [
         (lambda: Universal(n_a=(1, 0, 0), n_b=(-2, 0, 0)), "n_a.*n_b.*parallel"),
         (lambda: Planar(n=(0, 0, 1), n_x=(0, 0, 3)), "n_x.*parallel"),
+        (
+            lambda: FixedRotation(rotationType="TwoAxesVectors", n_x=(1, 2, 3), n_y=(-2, -4, -6)).value("R_rel"),
+            r"FixedRotation: n_x = .* and n_y = .* are parallel; together they must span a plane",
+        ),
         (lambda: GearConstraint(ratio=0.0), "ratio = 0.*must not be 0"),
         (lambda: GearConstraint(), "ratio"),
         (lambda: Cylindrical(n=(0, 0, 0)), "n = .*direction"),

@@ -124,6 +124,43 @@ def test_a_switch_with_an_arc_is_closed_or_open(kind: str, on: bool, control: bo
     np.testing.assert_allclose(result["resistor.i"][-1], closed if control is on else open_, rtol=1e-9)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(("kind", "on"), [("ControlledOpenerWithArc", False), ("ControlledCloserWithArc", True)])
+@pytest.mark.parametrize("level", [2.0, 4.0])
+def test_a_controlled_switch_with_an_arc_is_closed_or_open(kind: str, on: bool, level: float) -> None:
+    """3 V at its control, above its level or below; 10 V over 5 Ohm."""
+    result = run(
+        "source.p - resistor.p", "resistor.n - switch.p", "switch.n - source.n", "ground.p - source.n",
+        "control.p - switch.control", "control.n - ground.p", stop=1.0, step=1.0,
+        source=electrical.ConstantVoltage(V=10.0), control=electrical.ConstantVoltage(V=3.0),
+        resistor=electrical.Resistor(R=5.0), ground=electrical.Ground(),
+        switch=getattr(electrical, kind)(Ron=1e-6, Goff=1e-6, V0=30.0, dVdt=10e3, Vmax=60.0, level=level),
+    )  # fmt: skip
+    closed, open_ = 10 / (5 + 1e-6), 10 / (5 + 1e6)
+    np.testing.assert_allclose(result["resistor.i"][-1], closed if (level < 3) is on else open_, rtol=1e-9)
+
+
+def test_a_shorted_branch_has_no_voltage_and_an_idle_one_no_current() -> None:
+    result = run(
+        "source.p - resistor.p", "resistor.n - short.p", "short.n - source.n", "ground.p - source.n",
+        "idle.p - source.p", "idle.n - source.n", stop=1.0, step=1.0, source=electrical.ConstantVoltage(V=10.0),
+        resistor=electrical.Resistor(R=5.0), ground=electrical.Ground(), short=electrical.Short(),
+        idle=electrical.Idle(),
+    )  # fmt: skip
+    assert [result[f"{name}.{what}"][-1] for name in ("short", "idle") for what in "vi"] == [0.0, 2.0, 10.0, 0.0]
+
+
+def test_a_flange_starts_with_the_acceleration_that_a_signal_says() -> None:
+    """Its position is found: a spring of 8 N/m gives 2 kg the acceleration 3 m/s2 where it is pressed by 0.75 m."""
+    result = run(
+        "a.y - begin.a_start", "v.y - begin.v_start", "begin.flange - mass.flange_b", "spring.flange_b - mass.flange_a",
+        "spring.flange_a - fixed.flange", stop=1.0, step=0.5, a=blocks.Constant(k=3.0), v=blocks.Constant(k=0.0),
+        begin=translational.InitializeFlange(use_s_start=False), mass=translational.Mass(m=2.0),
+        spring=translational.Spring(c=8.0), fixed=translational.Fixed(),
+    )  # fmt: skip
+    np.testing.assert_allclose(result["mass.s"], -0.75 * np.cos(2 * result.time), atol=1e-8)
+
+
 def test_a_flange_starts_where_signals_say() -> None:
     """With an acceleration that a force has to be found for: m a = f - d v."""
     result = run(

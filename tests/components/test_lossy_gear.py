@@ -10,7 +10,7 @@ from scipy.integrate import solve_ivp
 from scipy.optimize import brentq
 from wiring import run, wired
 
-from mbfmu.components import blocks, rotational, translational
+from mbfmu.components import blocks, rotational, thermal, translational
 from mbfmu.dynamics.system import System
 from mbfmu.errors import ModelError, SimulationError
 from mbfmu.export.build import build
@@ -212,6 +212,28 @@ def test_a_gearbox_is_a_lossy_gear_and_a_spring():
     acceleration = 4 * (0.9 * 2.0 - 0.1) / (2.0 + 16 * 0.9 * 0.1)
     assert result["load.a"][-1] == pytest.approx(acceleration, rel=1e-5)
     assert result["box.phi_rel"][-1] == pytest.approx(-2.0 * acceleration / 500.0, rel=1e-5)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::mbfmu.errors.InitialConditionsWarning")
+def test_a_gearbox_gives_its_losses_as_heat_and_its_torques_to_its_support():
+    """Steady drive: what comes in and does not go out is heat, and the support takes the difference of torques."""
+    result = run(
+        "source.flange - rotor.flange_a", "rotor.flange_b - box.flange_a", "box.flange_b - load.flange_a",
+        "box.support - ground.flange", "box.heatPort - warm.port",
+        stop=5.0,
+        source=rotational.ConstantTorque(tau_constant=2.0), rotor=rotational.Inertia(J=0.1),
+        box=rotational.Gearbox(
+            ratio=4.0, lossTable=((0.0, 0.9, 0.9, 0.1, 0.1),), c=500.0, d=50.0, phi_rel=Start(0.0, fixed=True),
+            useSupport=True, useHeatPort=True,
+        ),
+        load=rotational.Inertia(J=2.0, **at(1.0)), ground=rotational.Fixed(), warm=thermal.FixedTemperature(T=300.0),
+    )  # fmt: skip
+    acceleration = 4 * (0.9 * 2.0 - 0.1) / (2.0 + 16 * 0.9 * 0.1)
+    driving, driven = 2.0 - 0.1 * 4 * acceleration, 2.0 * acceleration
+    lost = (driving - driven / 4) * result["rotor.w"][-1]
+    assert result["box.support.tau"][-1] == pytest.approx(driven - driving, rel=1e-6)
+    assert result["warm.port.Q_flow"][-1] == pytest.approx(lost, rel=1e-6)
 
 
 # -- freewheels --------------------------------------------------------------------------------------------------------

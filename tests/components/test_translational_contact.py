@@ -309,6 +309,18 @@ def test_a_spring_between_signals():
     np.testing.assert_allclose(result["s.f2"], pull, atol=1e-9)
 
 
+def test_internal_support_takes_its_force():
+    result = run(
+        "force.y - support.f",
+        "support.flange - mass.flange_a",
+        force=blocks.Constant(k=-3.0),
+        support=translational.InternalSupport(),
+        mass=translational.Mass(m=1.5, s=Start(0.4, fixed=True), v=Start(0.0, fixed=True)),
+    )
+    np.testing.assert_allclose(result["mass.v"], 2.0 * result.time, atol=1e-9)
+    np.testing.assert_allclose(result["support.s"], 0.4 + result.time**2, atol=1e-9)
+
+
 def test_internal_support_takes_its_torque():
     result = run(
         "torque.y - support.tau",

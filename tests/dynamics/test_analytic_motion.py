@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,8 +22,10 @@ from mbfmu.components import (
     Revolute,
     Spherical,
     World,
+    rotational,
     translational,
 )
+from mbfmu.errors import ModelError
 from mbfmu.modeling import Assembly, Start
 
 G = 9.80665
@@ -261,6 +265,27 @@ def test_two_bodies_in_the_gravity_pool() -> None:
     np.testing.assert_allclose(centre, centre[0] + velocity * result.time[:, None], atol=1e-9)
     assert np.ptp(result["energy.kinetic"]) > 0.1
     assert np.ptp(result["energy.total"]) < 1e-9
+
+
+@pytest.mark.parametrize(
+    ("act", "message"),
+    [
+        (lambda a: GravityPool().put(a.one), r"^GravityPool: assign the pool and one to attributes of an assembly"),
+        (lambda a: a.pool.put(PointMass(m=1.0)), r"^pool: assign the pool and PointMass to attributes"),
+        (lambda a: a.pool.put(a.world), r"^pool: world \(World\) has no mass m with a frame_a; put in bodies only"),
+        (lambda a: a.pool.put(a.wheel), r"^pool: wheel \(Inertia\) has no mass m with a frame_a"),
+        (lambda a: a.pool.put(a.slider), r"^pool: slider \(Mass\) has no mass m with a frame_a"),
+        (lambda a: a.pool.put(a.one, a.one), r"^pool: one is in the pool already"),
+    ],
+)
+def test_what_has_no_mass_is_not_put_into_the_gravity_pool(act: Callable[[Any], None], message: str) -> None:
+    class Space(Assembly):
+        def __init__(self) -> None:
+            self.world, self.pool, self.one = World(gravityType="NoGravity"), GravityPool(), PointMass(m=1.0)
+            self.wheel, self.slider = rotational.Inertia(J=1.0), translational.Mass(m=1.0)
+
+    with pytest.raises(ModelError, match=message):
+        act(Space())
 
 
 def tumbling(use_quaternions: bool, w_0: tuple[float, float, float], I_21: float = 0.02) -> Assembly:
