@@ -25,10 +25,12 @@ from mbfmu.components import (
     rotational,
     thermal,
 )
-from mbfmu.errors import ModelError
+from mbfmu.errors import ModelError, SimulationError
 from mbfmu.fmus.furuta_pendulum import FurutaPendulum
 from mbfmu.fmus.pendulum import Pendulum
 from mbfmu.fmus.vehicle import Vehicle
+from mbfmu.studies import operating
+from mbfmu.studies.equilibrium import _stability
 from problems.bicycle import Bicycle
 
 
@@ -227,6 +229,119 @@ def test_rests_that_are_all_unstable_are_told():
     assert mbfmu.equilibrium(system, starts=1).stability == "unstable"
     with pytest.raises(ModelError, match=r"^Driven: every rest that was found from 1 starts is unstable"):
         mbfmu.equilibrium(system, starts=1, stable=True)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("what", "error", "message"),
+    [
+        ("Mechanics.project", None, "from 5 starts: no consistent position was found; give other start values"),
+        ("Mechanics.modes", SimulationError("switches"), "from 5 starts: no consistent position was found; give other"),
+        ("derivatives", SimulationError("singular"), "from 5 starts: no consistent position was found; give other"),
+        ("reduce", SimulationError("no rank"), "from 1 starts: no consistent position was found; give other"),
+    ],
+    ids=["no position", "no modes", "no derivatives", "no start"],
+)
+def test_where_no_start_leads_anywhere_that_is_told(monkeypatch, what, error, message):
+    def fails(*_):
+        if error is not None:
+            raise error
+
+    system = mbfmu.System.of(Driven())
+    monkeypatch.setattr(f"mbfmu.studies.operating.{what}", fails)
+    with pytest.raises(ModelError, match=rf"^Driven: no rest was found {message}"):
+        mbfmu.equilibrium(system, starts=5)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("failing", ["reduce", "Mechanics.project"])
+def test_a_search_goes_round_what_it_cannot_do(monkeypatch, failing):
+    """Of the 1.47 to the rest no more than 0.4 at once: steps become shorter."""
+    owner = operating.Mechanics if "." in failing else operating
+    name = failing.rpartition(".")[2]
+    original, last, refused = getattr(owner, name), [0.1], []
+
+    def near(*given):
+        phi = given[2][0]
+        if abs(phi - last[0]) > 0.4:
+            refused.append(phi)
+            if failing == "reduce":
+                raise SimulationError("too far")
+            return None
+        if failing == "reduce":
+            last[0] = phi
+        found = original(*given)
+        if failing != "reduce":
+            last[0] = found[0]
+        return found
+
+    system = mbfmu.System.of(Driven())
+    monkeypatch.setattr(owner, name, near)
+    rest = mbfmu.equilibrium(system, starts=1)
+    assert refused
+    assert np.cos(rest["joint.phi"]) == pytest.approx(0.0, abs=1e-9)
+    assert rest.starts == 1
+
+
+@pytest.mark.slow
+def test_a_source_that_is_under_way_is_told():
+    """A constant one pushes, and is no reason."""
+    for frequency, words in ((0.5, "a source moves or pushes it over time, and at 0 s"), (0.0, "give other start")):
+        model = Driven()
+        model.sine = blocks.Sine(amplitude=3.0, f=frequency, phase=1.2, offset=9.0)
+        model.motor = rotational.Torque()
+        model.connect(model.sine.y, model.motor.tau)
+        model.connect(model.motor.flange, model.joint.axis)
+        with pytest.raises(ModelError, match=rf"'joint\.w' still changes by .*; {words}"):
+            mbfmu.equilibrium(model, starts=1)
+
+
+class Spun(mbfmu.Assembly):
+    """A disc that turns about y in a frame, which a spring holds that turns about x; nothing is heavy."""
+
+    def __init__(self, I_33):
+        self.world = World(g=0.0)
+        self.hinge = Revolute(useAxisFlange=True, n=(1, 0, 0), phi=Start(0.0, fixed=True), w=Start(0.0, fixed=True))
+        self.spring, self.wall = rotational.Spring(c=3.0), rotational.Fixed()
+        self.spin = Revolute(n=(0, 1, 0), phi=Start(0.4, fixed=True), w=Start(5.0, fixed=True))
+        self.disc = Body(m=1.0, r_CM=(0, 0, 0), I_11=0.3, I_22=0.5, I_33=I_33)
+        self.connect(self.world.frame_b, self.hinge.frame_a)
+        self.connect(self.hinge.frame_b, self.spin.frame_a)
+        self.connect(self.spin.frame_b, self.disc.frame_a)
+        self.connect(self.wall.flange, self.spring.flange_a)
+        self.connect(self.spring.flange_b, self.hinge.axis)
+
+
+@pytest.mark.slow
+def test_a_steady_motion_along_which_the_linear_model_changes_is_of_no_known_stability():
+    """The frame's inertia is 0.3 cos2 + 0.45 sin2 of the angle, which goes on; of a round disc it stays 0.3."""
+    assert mbfmu.equilibrium(Spun(0.45), speeds={"spin.w": 5.0}).stability == "undetermined"
+    steady = mbfmu.equilibrium(Spun(0.3), speeds={"spin.w": 5.0})
+    assert steady.stability == "indifferent"
+    assert sorted(steady.eigenvalues.imag) == pytest.approx([-np.sqrt(10.0), 0.0, np.sqrt(10.0)])
+    assert (steady["spin.w"], steady["spin.phi"], steady.starts) == (5.0, 0.4, 1)
+
+
+@pytest.mark.parametrize(
+    ("values", "indifferent", "stability"),
+    [
+        ([], True, "stable"),
+        ([-1.0, -2.0 + 3.0j, -2.0 - 3.0j], False, "stable"),
+        ([-1.0, -2.0], True, "indifferent"),
+        ([-1.0, 2e-6], True, "unstable"),
+        ([-1.0, 9e-7], False, "indifferent"),
+        ([-1.0, -9e-7], False, "indifferent"),
+        ([-1.0, 1e-7 + 1e-3j, 1e-7 - 1e-3j], False, "marginal"),
+        ([3000.0j, -3000.0j], False, "marginal"),
+        ([-1e-10 + 1j, -1e-10 - 1j], False, "marginal"),
+        ([-1e-7 + 1j, -1e-7 - 1j], False, "stable"),
+        ([2e-3 + 1j, -4000.0], False, "marginal"),
+        ([5e-3 + 1j, -4000.0], False, "unstable"),
+    ],
+)
+def test_stability_is_that_of_eigenvalues_beside_the_largest(values, indifferent, stability):
+    """Beside 1/s where all are smaller; those of a double zero are known to half the digits."""
+    assert _stability(np.array(values), indifferent) == stability
 
 
 @pytest.mark.slow
