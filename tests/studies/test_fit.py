@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
+import types
 
 import casadi as ca
 import numpy as np
 import pytest
 import scipy.optimize
+import scipy.stats
 from mechanisms import CartPole, Suspension, TwoSprings
 
 import mbfmu
@@ -15,6 +18,7 @@ from mbfmu import cli
 from mbfmu.errors import ModelError
 from mbfmu.modeling import Assembly, Component, Parameter, State
 from mbfmu.modeling import types as t
+from mbfmu.studies.fit import _judged, _Problem
 
 TRUE = {"strut.c": 20000.0, "strut.d": 1500.0, "body.m": 300.0}
 ELSEWHERE = {"strut.c": 14000.0, "strut.d": 900.0, "body.m": 380.0}
@@ -169,6 +173,130 @@ def test_start_values_bounds_gaps_and_several_experiments(suspension):
 def test_mistakes_are_named(suspension, data, parameters, message):
     with pytest.raises(ModelError, match=message):
         mbfmu.fit(suspension, data, parameters)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"parameters": []}, r"name at least one parameter to fit"),
+        ({"parameters": {}}, r"name at least one parameter to fit"),
+        ({"data": []}, r"there are no data; give measured series"),
+        ({"confidence": 0.0}, r"confidence = 0\.0: give a probability between 0 and 1, as 0\.95"),
+        ({"confidence": 1.0}, r"confidence = 1\.0: give a probability"),
+        (
+            {"parameters": {"strut.c": (1.0, 2.0, 3.0)}},
+            r"the bounds of 'strut\.c' = \(1\.0, 2\.0, 3\.0\): give the least",
+        ),
+        ({"parameters": {"strut.c": (np.nan, 2.0)}}, r"the bounds of 'strut\.c' = \(nan, 2\.0\): give the least"),
+        ({"parameters": {"strut.c": (2.0, 2.0)}}, r"the bounds of 'strut\.c' leave no room: 2 \.\. 2"),
+        ({"data": {"time": [0.0, 0.0], "body.s": [0.0, 1.0]}}, r"the data have one instant only"),
+        (
+            {"data": {"time": [0.0, 1.0, 2.0], "body.s": [0.0] * 3, "load": [0.0] * 3}, "inputs": LOAD},
+            r"inputs are amo",
+        ),
+        ({"data": {"time": [0.0, 1.0, 2.0], "tyre.c": [0.0] * 3}}, r"'tyre\.c' among the data does not follow from"),
+        ({"parameters": ["wheel.m"], "type": "Boolean"}, r"'wheel\.m' is Boolean; only Reals can be fitted"),
+    ],
+)
+def test_what_cannot_be_fitted_is_refused(suspension, given, message):
+    data = {"time": [0.0, 1.0, 2.0], "body.s": [0.0] * 3}
+    options = {"data": data, "parameters": ["strut.c"], **given}
+    kind = options.pop("type", "Real")
+    variables = [dataclasses.replace(v, type=kind) if v.name == "wheel.m" else v for v in suspension.variables]
+    system = dataclasses.replace(suspension, variables=tuple(variables))
+    with pytest.raises(ModelError, match=rf"^{suspension.name}: {message}"):
+        mbfmu.fit(system, **options)
+
+
+class Formula:
+    """An experiment whose series are formulas of the parameters."""
+
+    def __init__(self, formulas, **values):
+        self.formulas, self.values, self.names = formulas, values, list(values)
+        self.at = {name: np.arange(len(one)) for name, one in values.items()}
+
+    def calculated(self, x):
+        return {name: np.asarray(self.formulas(x)[name], dtype=float) for name in self.names}, ""
+
+
+def problem_of(experiments, scale, low=-np.inf, high=np.inf):
+    n = len(scale)
+    return _Problem(experiments, np.array(scale), np.full(n, low), np.full(n, high), 1)
+
+
+def judged(problem, values, weights, confidence=0.9):
+    unknowns = [types.SimpleNamespace(name=f"p{k}", unit=None) for k in range(len(values))]
+    system = types.SimpleNamespace(name="S", variables=unknowns)
+    return _judged(system, problem, unknowns, np.array(values), weights, list(weights), confidence, "done")
+
+
+@pytest.mark.parametrize(
+    ("x", "low", "high"), [((2.0, -3.0), -9.0, 9.0), ((2.0, -3.0), -3.0, 2.0)], ids=["inside", "at bounds"]
+)
+def test_slopes_are_of_second_order_also_at_bounds(x, low, high):
+    """Exact of quadratics: to both sides, and at a bound by two steps to the other side."""
+
+    def formulas(x):
+        return {"a": [x[0] ** 2 + 3 * x[1], x[0] * x[1]], "b": [2 * x[1] ** 2 - x[0]]}
+
+    def other(x):
+        return {"b": [5 * x[0] ** 2]}
+
+    experiments = [Formula(formulas, a=np.array([1.0, 2.0]), b=np.array([4.0])), Formula(other, b=np.array([-1.0]))]
+    problem = problem_of(experiments, [1.0, 1.0], low, high)
+    weights = {"a": 2.0, "b": 0.5}
+    left = problem.residuals(np.array(x), weights)
+    assert left == pytest.approx([2 * (4 - 9 - 1), 2 * (-6 - 2), 0.5 * (18 - 2 - 4), 0.5 * (20 + 1)])
+    wanted = [[2 * 2 * 2.0, 2 * 3], [2 * -3.0, 2 * 2.0], [-0.5, 0.5 * 4 * -3.0], [0.5 * 10 * 2.0, 0.0]]
+    np.testing.assert_allclose(problem.jacobian(np.array(x), weights), wanted, rtol=1e-7, atol=1e-7)
+    assert problem.rows("b").tolist() == [False, False, True, True]
+    assert problem.evaluations == 2 + 2 * 5
+
+
+def test_a_line_has_the_intervals_of_textbooks():
+    """y = p0 + p1 t: errors, their correlation and Student's quantile of n - 2 values."""
+    times = np.array([0.0, 1.0, 2.5, 4.0, 7.0])
+    y = 1.0 + 0.5 * times + np.array([0.1, -0.2, 0.15, 0.05, -0.1])
+    slope, base, _, _, slope_error = found = scipy.stats.linregress(times, y)
+    problem = problem_of([Formula(lambda x: {"y": x[0] + x[1] * times}, y=y)], [1.0, 1.0])
+    fit = judged(problem, [base, slope], {"y": 3.0})
+    assert fit.errors == pytest.approx([found.intercept_stderr, slope_error], rel=1e-6)
+    quantile = scipy.stats.t.ppf(0.95, 3)
+    np.testing.assert_allclose(fit.intervals[1], slope + quantile * slope_error * np.array([-1, 1]), rtol=1e-6)
+    assert fit.correlations[0, 1] == pytest.approx(-times.mean() / np.sqrt((times**2).mean()), rel=1e-6)
+    left = y - base - slope * times
+    assert fit.deviations["y"] == pytest.approx(np.sqrt(left @ left / 3), rel=1e-6)
+    assert (fit.unidentifiable, fit.at_bounds) == ((), ())
+
+
+def test_each_signal_has_an_error_and_freedoms_of_its_own():
+    """Means of five and of three values: standard errors and quantiles are those of each by itself."""
+    a, b = np.array([1.0, 2.0, 4.0, 3.0, 2.5]), np.array([100.0, 140.0, 90.0])
+    problem = problem_of([Formula(lambda x: {"a": np.full(5, x[0]), "b": np.full(3, x[1])}, a=a, b=b)], [1.0, 100.0])
+    spread = {"a": np.std(a, ddof=1), "b": np.std(b, ddof=1)}
+    fit = judged(problem, [a.mean(), b.mean()], {name: 1 / size for name, size in spread.items()}, 0.95)
+    assert fit.deviations == pytest.approx(spread)
+    errors = np.array([spread["a"] / np.sqrt(5), spread["b"] / np.sqrt(3)])
+    assert fit.errors == pytest.approx(errors)
+    widths = scipy.stats.t.ppf(0.975, [4, 2]) * errors
+    np.testing.assert_allclose(np.diff(fit.intervals)[:, 0], 2 * widths, rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("noise", "angle", "pair"),
+    [(0.1, 0.03, True), (0.1, 0.06, False), (1e-3, 0.03, False)],
+    ids=["vague and alike", "less alike", "exact"],
+)
+def test_vague_estimates_that_are_nearly_alike_are_named_together(noise, angle, pair):
+    """Beside them, what the data tell well; errors of theirs are known still."""
+    times = np.linspace(0.0, 2 * np.pi, 41)[:-1]
+    shapes = np.array([np.cos(times), np.cos(times) * np.cos(angle) + np.sin(times) * np.sin(angle), np.ones(40)]).T
+    y = shapes @ [1.0, 1.0, 4.0] + noise * np.where(np.arange(40) % 2, 1.0, -1.0)
+    problem = problem_of([Formula(lambda x: {"y": shapes @ x}, y=y)], [1.0, 1.0, 4.0])
+    fit = judged(problem, [1.0, 1.0, 4.0], {"y": 1 / noise})
+    assert fit.unidentifiable == ((("p0", "p1"),) if pair else ())
+    assert fit.errors[:2] == pytest.approx(noise * np.sqrt(40 / 37 / 20) / np.sin(angle), rel=1e-4)
+    assert fit.correlations[0, 1] == pytest.approx(-np.cos(angle), rel=1e-6)
 
 
 @pytest.mark.slow
