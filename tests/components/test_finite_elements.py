@@ -583,6 +583,7 @@ def test_stress_is_an_output_of_fmus_by_modes_of_a_file(
     [
         ({"stressAt": "900 20 30"}, r"stressAt: 900 20 30 is outside the mesh; the nearest corner .* is at 500"),
         ({"stressAt": "tip"}, r"stressAt: 'tip' is no place; give x, y and z in the unit of the mesh"),
+        ({"stressAt": "100 20 here"}, r"stressAt: '100 20 here' is no place; give x, y and z"),
         ({"displacementAt": "foot"}, r"displacementAt: the mesh has no surface named 'foot'"),
     ],
 )

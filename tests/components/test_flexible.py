@@ -538,6 +538,42 @@ def test_damping_of_a_segment_follows_its_curvature() -> None:
     assert (whole[0] - whole[-1]) / dt == pytest.approx(power, rel=1e-2)
 
 
+class Stretched(Assembly):
+    """One segment that may lengthen and shear, with a mass on its end."""
+
+    def __init__(self, s: tuple[float, float, float], beta: float) -> None:
+        self.world = World(gravityType="NoGravity")
+        stiff = {"r": (2, 0, 0), "EA": 50.0, "kGA": 40.0, "EI_z": 3.0, "rhoA": 0.4, "rhoI_y": 0.01, "rhoI_z": 0.02}
+        self.beam = FiniteSegmentBeam(**UNIT | stiff, n=1, extensible=True, beta=beta)
+        self.beam.segment[0].modify(s=Start(s, fixed=True))
+        self.load = Body(m=1.5, r_CM=(0, 0, 0), I_11=1e-3, I_22=2e-3, I_33=3e-3)
+        self.connect(self.world.frame_b, self.beam.frame_a)
+        self.connect(self.beam.frame_b, self.load.frame_a)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_a_segment_that_is_stretched_swings_as_a_damped_spring() -> None:
+    """Its end and half of its mass on EA / h, with the loss factor beta in series: m x'' + k (x + beta x') = 0."""
+    beta, k, m = 0.03, 50.0 / 2, 1.5 + 0.4 * 2 / 2
+    found = mbfmu.simulate(Stretched((0.1, 0.0, 0.0), beta), stop_time=1.0, tolerance=1e-10)
+    decay, omega = beta * k / m / 2, math.sqrt(k / m)
+    swing = math.sqrt(omega**2 - decay**2)
+    t = found.time
+    expected = 0.1 * np.exp(-decay * t) * (np.cos(swing * t) + decay / swing * np.sin(swing * t))
+    np.testing.assert_allclose(found["beam.frame_b.r_0[1]"] - 2, expected, atol=1e-8)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_energy_of_a_segment_that_is_stretched_and_sheared_balances() -> None:
+    """At first it is half of EA or kGA over h times the square of each; what damping takes is what is lacking then."""
+    found = mbfmu.simulate(System.of(Stretched((0.1, 0.2, -0.3), 0.03), energy=True), stop_time=0.3, tolerance=1e-10)
+    assert found["energy.potential"][0] == pytest.approx((50.0 * 0.01 + 40.0 * 0.04 + 40.0 * 0.09) / 2 / 2, rel=1e-12)
+    assert np.ptp(found["energy.total"]) > 0.1
+    assert np.abs(found["energy.balanceError"]).max() < 1e-7
+
+
 def test_a_rectangle_bends_as_its_sides_say() -> None:
     beam = Beam(r=(1, 0, 0), width=0.02, height=0.05)
     assert beam.value("I_y") == pytest.approx(0.05 * 0.02**3 / 12, rel=1e-14)

@@ -302,6 +302,78 @@ def test_matrix_market_is_read_as_scipy_writes_it(tmp_path: pathlib.Path, symmet
     assert found.values.toarray() == pytest.approx(matrix, rel=1e-15)
 
 
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("coordinate real general\n2 3 1\n2 4 1.0\n", r"it has an entry at 2, 4, and 2 x 3 entries; write or copy it"),
+        ("coordinate real general\n2 3 1\n0 1 1.0\n", r"it has an entry at 0, 1, and 2 x 3 entries"),
+        ("coordinate real general\n2 3 2\n1 1 1.0\n1.5 2 1.0\n", r"it has an entry at 1\.5, 2, and 2 x 3 entries"),
+        ("coordinate real general\n2 3\n1 1 1.0\n", r"it says no size; write rows, columns and"),
+        ("coordinate real general\n0 3 1\n1 1 1.0\n", r"it says no size"),
+        ("array real general\n2 3 6\n", r"it says no size"),
+        ("array real general\n", r"it says no size"),
+        ("array complex general\n1 1\n1 0\n", r"%%matrixmarket matrix array complex general is no head of a matrix"),
+    ],
+)  # fmt: skip
+def test_matrix_market_that_says_something_else_is_refused(tmp_path: pathlib.Path, text: str, message: str) -> None:
+    (tmp_path / "one.mtx").write_text(f"%%MatrixMarket matrix {text}")
+    with pytest.raises(ValueError, match=message):
+        matrix_files.read_matrix(str(tmp_path / "one.mtx"), "mass")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"numbers": np.array([1.0, np.nan])}, "it has nodes that are nowhere; it is damaged"),
+        ({"places": np.array([[0, 0, 0], [0, np.inf, 0]])}, "it has nodes that are nowhere; it is damaged"),
+        ({"places": np.zeros((3, 3))}, "it has nodes that are nowhere; it is damaged"),
+    ],
+    ids=["number", "place", "count"],
+)
+def test_nodes_of_ansys_that_are_nowhere_are_refused(
+    monkeypatch: pytest.MonkeyPatch, change: dict[str, np.ndarray], message: str
+) -> None:
+    """As its reader gives those of damaged files; without a change they are read."""
+    given = {"numbers": np.array([7, 3]), "places": np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])}
+    monkeypatch.setattr(matrix_files.ansys_files, "read", lambda what, file: given if what == "nodes" else None)
+    assert {number: place.tolist() for number, place in matrix_files.read_nodes("a.cdb").items()} == {
+        7: [1, 2, 3], 3: [4, 5, 6]
+    }  # fmt: skip
+    given = given | change
+    with pytest.raises(ValueError, match=message):
+        matrix_files.read_nodes("a.cdb")
+
+
+def test_matrices_and_elements_of_ansys_are_taken_from_what_its_reader_gives(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Upper triangles of symmetric matrices, directions from 0; elements by the number of their corners."""
+    matrices = {
+        "dofs": np.array([[4, 0], [4, 1], [9, 2]]), "held": np.zeros((0, 2), dtype=int),
+        "mass_places": np.array([[0, 0], [0, 2], [1, 1], [2, 2]]), "mass_values": np.array([2.0, -0.5, 3.0, 4.0]),
+    }  # fmt: skip
+    kinds = {count: kind for kind, count in matrix_files.ansys_files.VTK.items()}
+    cells = {str(kinds[4]): np.array([[1, 2, 3, 4]]), str(kinds[8]): np.arange(16).reshape(2, 8)}
+    given: dict[str, Any] = {"matrices": matrices, "cells": cells}
+    file = str(tmp_path / "a.full")
+    pathlib.Path(file).write_bytes(b"")
+    monkeypatch.setattr(matrix_files.ansys_files, "read", lambda what, file: given[what])
+    found = matrix_files.read_matrix(file, "mass")
+    np.testing.assert_array_equal(found.values.toarray(), [[2, 0, -0.5], [0, 3, 0], [-0.5, 0, 4]])
+    np.testing.assert_array_equal(found.dofs, [[4, 1], [4, 2], [9, 3]])
+    assert {count: nodes.tolist() for count, nodes in matrix_files.read_cells("a.cdb").items()} == {
+        4: [[1, 2, 3, 4]], 8: np.arange(16).reshape(2, 8).tolist()
+    }  # fmt: skip
+    matrices["held"] = np.array([[9, 0], [9, 1]])
+    with pytest.raises(
+        ValueError, match=r"2 of its displacements are held, as that of node 9 along 1; .* the free body"
+    ):
+        matrix_files.read_matrix(file, "mass")
+    given["cells"] = {str(kinds[4]): np.array([[1, 2, 3]])}
+    with pytest.raises(ValueError, match="it has elements that lack some of their 4 corners; it is damaged"):
+        matrix_files.read_cells("a.cdb")
+
+
 @pytest.mark.slow
 def test_grids_in_a_system_of_their_own_are_refused(bar: Any, tmp_path: pathlib.Path) -> None:
     pytest.importorskip("pyyeti", reason="no pyyeti: the extra mbfmu[nastran] has it")

@@ -210,6 +210,7 @@ def test_wrong_matrices_are_refused(tmp_path: pathlib.Path, change: str, message
         ({"E": 7e10}, "E: belongs to meshes, and massFile = .* has its own; leave it out"),
         ({"nModes": 500}, "the matrices hold"),
         ({"massFile": "absent.mtx"}, "cannot be read"),
+        ({"stressAt": "25"}, "stressAt = '25': matrices tell no stress; give a mesh, or a SID file whose nodes have"),
     ],
 )
 def test_wrong_nodes_are_refused(given: dict[str, Any], modifiers: dict[str, Any], message: str) -> None:

@@ -337,6 +337,45 @@ def test_the_inertia_of_no_body_is_refused(file: pathlib.Path, change: dict[str,
         sid.flexibility(dataclasses.replace(sid.read(file.read_text()), **change))
 
 
+def test_shapes_without_mass_and_stiffness_that_changes_are_refused(file: pathlib.Path) -> None:
+    found = sid.read(file.read_text())
+
+    def changed(name: str, **values: np.ndarray) -> sid.SID:
+        return dataclasses.replace(found, parts=found.parts | {name: dataclasses.replace(found.parts[name], **values)})
+
+    with pytest.raises(ValueError, match="Me is not positive; leave out shapes that move no mass"):
+        sid.flexibility(changed("Me", m0=-found.parts["Me"].m0))
+    count, stiff = found.count, np.abs(found.parts["Ke"].m0).max()
+    m1 = np.zeros((count, count, count))
+    sid.flexibility(changed("Ke", m1=m1))
+    m1[0, -1, 0] = 2e-9 * stiff
+    with pytest.raises(ValueError, match="Ke has terms of order one, stiffness that changes with deformation"):
+        sid.flexibility(changed("Ke", m1=m1))
+
+
+def test_what_a_file_cannot_give_is_refused_by_the_body(file: pathlib.Path, tmp_path: pathlib.Path) -> None:
+    """Stress of nodes without its modes, nodes with directions of their own, parts that contradict each other."""
+    found = sid.read(file.read_text())
+    turned = sid.Expansion(np.diag((1.0, -1.0, -1.0)), None)
+    node = dataclasses.replace(found.nodes[1], parts=found.nodes[1].parts | {"AP": turned})
+    straight = dataclasses.replace(node, parts=node.parts | {"AP": sid.Expansion(np.eye(3), None)})
+    wrong = found.parts | {"Me": sid.Expansion(-found.parts["Me"].m0, None)}
+    for changed, modifiers, message in (
+        (found, {"stressAt": "1"}, r"stressAt: node 1 of the file has no sigma, .*; write the file with them"),
+        (
+            dataclasses.replace(found, nodes={1: node}),
+            {"attached": "1"},
+            r"attached: node 1 has other .* \(AP\), which",
+        ),
+        (dataclasses.replace(found, parts=wrong), {"attached": "1"}, r"ModalBody\.fileName: Me is not positive; leave"),
+    ):
+        (tmp_path / "one.SID_FEM").write_text(sid.text(changed))
+        with pytest.raises(ModelError, match=message):
+            ModalBody(fileName=str(tmp_path / "one.SID_FEM"), **modifiers).reduction()
+    (tmp_path / "one.SID_FEM").write_text(sid.text(dataclasses.replace(found, nodes={1: straight})))
+    assert ModalBody(fileName=str(tmp_path / "one.SID_FEM"), attached="1").reduction()
+
+
 def test_fortran_exponents_and_symmetric_matrices_are_read(file: pathlib.Path) -> None:
     text = file.read_text()
     fortran = re.sub(r"(= -?[\d.]+)e(-?\d+)", r"\1D\2", text)
