@@ -212,10 +212,11 @@ class Formula:
     """An experiment whose series are formulas of the parameters."""
 
     def __init__(self, formulas, **values):
-        self.formulas, self.values, self.names = formulas, values, list(values)
+        self.formulas, self.values, self.names, self.asked = formulas, values, list(values), []
         self.at = {name: np.arange(len(one)) for name, one in values.items()}
 
     def calculated(self, x):
+        self.asked.append(x)
         return {name: np.asarray(self.formulas(x)[name], dtype=float) for name in self.names}, ""
 
 
@@ -251,6 +252,8 @@ def test_slopes_are_of_second_order_also_at_bounds(x, low, high):
     np.testing.assert_allclose(problem.jacobian(np.array(x), weights), wanted, rtol=1e-7, atol=1e-7)
     assert problem.rows("b").tolist() == [False, False, True, True]
     assert problem.evaluations == 2 + 2 * 5
+    asked = np.array(experiments[0].asked)
+    assert low <= asked.min() < asked.max() <= high
 
 
 def test_a_line_has_the_intervals_of_textbooks():
