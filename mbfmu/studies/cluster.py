@@ -150,7 +150,7 @@ def _result(future: Any, killed: type[Exception]) -> Columns | None:
     except killed:
         return None
     except (CancelledError, OSError) as error:
-        raise SimulationError(f"the scheduler was lost: {error or type(error).__name__}") from error
+        raise SimulationError(f"the scheduler was lost: {str(error) or type(error).__name__}") from error
     except MbfmuError:
         raise
     except Exception as error:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+from concurrent.futures import CancelledError
 
 import distributed
 import numpy as np
@@ -11,7 +12,7 @@ import pytest
 from mechanisms import CartPole
 
 import mbfmu
-from mbfmu.errors import SimulationError
+from mbfmu.errors import InitializationError, ModelError, SimulationError
 from mbfmu.fmus.double_pendulum import DoublePendulum
 from mbfmu.studies import cluster, job, store
 
@@ -174,6 +175,93 @@ def test_a_run_that_kills_its_process_is_a_row_with_a_message(monkeypatch):
     assert number == 0
     np.testing.assert_allclose(found["y"], [0.01, 0.04, np.nan, 0.09, np.nan, 0.16])
     assert [bool(text) for text in found["message"]] == [False, False, True, False, True, False]
+
+
+@pytest.mark.parametrize(
+    ("error", "kind", "message"),
+    [
+        (Killed(), None, None),
+        (CancelledError("gone"), SimulationError, r"^the scheduler was lost: gone$"),
+        (CancelledError(), SimulationError, r"^the scheduler was lost: CancelledError$"),
+        (ConnectionError("reset"), SimulationError, r"^the scheduler was lost: reset$"),
+        (InitializationError("no start"), InitializationError, r"^no start$"),
+        (KeyError("tape"), ModelError, r"^a worker cannot make runs: KeyError: 'tape'; install the same versions"),
+    ],
+    ids=["killed", "cancelled", "silent", "connection", "model", "version"],
+)
+def test_what_a_task_fails_by_is_told(error, kind, message):
+    class Failed:
+        def result(self):
+            raise error
+
+    if kind is None:
+        assert cluster._result(Failed(), Killed) is None
+    else:
+        with pytest.raises(kind, match=message) as caught:
+            cluster._result(Failed(), Killed)
+        assert type(caught.value) is kind
+
+
+class Connection:
+    """What distributed makes of an address: `events` are what happens to it."""
+
+    def __init__(self, address, **options):
+        self.scheduler, self.events = type("Scheduler", (), {"address": f"{address}:8786"}), [options]
+        self.made.append(self)
+        if self.fails is not None:
+            raise self.fails
+
+    made, fails, workers = [], None, True
+
+    def wait_for_workers(self, count, timeout):
+        self.events.append((count, timeout))
+        if not self.workers:
+            raise TimeoutError
+
+    def close(self):
+        self.events.append("closed")
+
+
+@pytest.fixture
+def connection(monkeypatch):
+    found = type("Client", (Connection,), {"made": []})
+    monkeypatch.setattr(cluster, "extra", lambda *_: type("distributed", (), {"Client": found}))
+    return found
+
+
+def test_a_client_of_an_address_is_closed_and_one_that_is_given_is_not(connection):
+    with cluster.connected("tcp://host") as client:
+        assert client.events == [{"timeout": cluster.PATIENCE, "set_as_default": False}, (1, cluster.PATIENCE)]
+    assert client.events[2:] == ["closed"]
+    given = connection("tcp://mine")
+    with cluster.connected(given) as client:
+        assert client is given
+    assert given.events[1:] == [(1, cluster.PATIENCE)]
+
+
+@pytest.mark.parametrize("fails", [OSError("timed out"), ValueError("unknown address scheme")])
+def test_an_address_at_which_nobody_answers_is_told(connection, fails):
+    connection.fails = fails
+    message = rf"^no Dask scheduler answers at tcp://host: {fails}; start one: dask scheduler$"
+    with pytest.raises(SimulationError, match=message), cluster.connected("tcp://host"):
+        pass
+
+
+def test_a_scheduler_without_workers_is_told_with_its_address(connection):
+    connection.workers = False
+    message = r"^the scheduler has no worker; start one: dask worker tcp://host:8786$"
+    with pytest.raises(SimulationError, match=message), cluster.connected("tcp://host"):
+        pass
+    assert connection.made[0].events[-1] == "closed"
+    given = connection("tcp://mine")
+    given.scheduler = None
+    with pytest.raises(SimulationError, match=r"start one: dask worker <"), cluster.connected(given):
+        pass
+
+
+def test_what_is_no_scheduler_is_refused(connection):
+    with pytest.raises(ModelError, match=r"^scheduler = 8786: give the address .* or a distributed\.Client$"):
+        cluster.connected(8786).__enter__()
 
 
 @pytest.mark.slow
