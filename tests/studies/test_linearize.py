@@ -15,9 +15,11 @@ from mechanisms import CartPole, G, Suspension, TwoPendulums
 
 import mbfmu
 from mbfmu import Assembly, cli
-from mbfmu.components import Body, Planar, World, blocks
+from mbfmu.components import Body, BodyBox, Planar, Revolute, World, blocks
 from mbfmu.components.forces import WorldForce
 from mbfmu.components.sensors import AbsolutePosition, AbsoluteVelocity
+from mbfmu.dynamics.showing.drawing import ATTRIBUTES
+from mbfmu.dynamics.showing.scene import Scene, Shape
 from mbfmu.errors import ModelError
 from mbfmu.fmus.four_bar import FourBar
 from mbfmu.fmus.free_body import FreeBody
@@ -344,3 +346,67 @@ def test_a_mode_as_a_scene(tmp_path, capsys):
     assert cli.main(["linearize", "four_bar", "--animation", str(tmp_path / "bar.glb"), "--json"]) == 0
     assert len(json.loads(capsys.readouterr().out)["states"]) == 2
     assert (tmp_path / "bar.glb").stat().st_size > 1000
+
+
+@pytest.mark.slow
+def test_inputs_over_time_lead_to_the_point():
+    """A force of 1 + 4 t has given cart and bob the momentum t + 2 t2; at the start it is 1 N."""
+    M, m, length, at = 2.0, 0.5, 0.7, 0.5
+    system = mbfmu.System.of(CartPole(M, m, length))
+    drive = {"time": [0.0, 2.0], "force": [1.0, 9.0]}
+    linear = mbfmu.linearize(system, at, drive=drive, tolerance=1e-10)
+    found = dict(zip(linear.states, linear.x0, strict=True))
+    momentum = (M + m) * found["slide.v"] + m * length * np.cos(found["hinge.phi"]) * found["hinge.w"]
+    assert momentum == pytest.approx(at + 2 * at**2, rel=1e-7)
+    assert linear.u0 == pytest.approx([3.0])
+    assert linear.time == at
+    assert mbfmu.linearize(system, drive=drive).u0 == pytest.approx([1.0])
+
+
+class Filtered(Assembly):
+    """A pendulum whose motion nobody measures, beside a filter of 0.25 s."""
+
+    def __init__(self):
+        self.world, self.hinge = World(), Revolute(phi=Start(0.2, fixed=True), w=Start(0.0, fixed=True))
+        self.body = BodyBox(r=(0.4, 0, 0))
+        self.filter, self.source = blocks.FirstOrder(T=0.25), blocks.Constant(k=1.0)
+        self.connect(self.world.frame_b, self.hinge.frame_a)
+        self.connect(self.hinge.frame_b, self.body.frame_a)
+        self.connect(self.source.y, self.filter.u)
+
+
+@pytest.mark.slow
+def test_modes_that_cannot_be_shown_are_told(tmp_path, monkeypatch):
+    system = mbfmu.System.of(Filtered(), scene=True)
+    eigenvalues = mbfmu.linearize(system).eigenvalues
+    number = int(np.abs(eigenvalues + 4.0).argmin()) + 1
+    assert eigenvalues[number - 1] == pytest.approx(-4.0)
+    with pytest.raises(ModelError, match=rf"^Filtered: mode {number} moves no position; choose another one"):
+        mbfmu.animate_mode(system, tmp_path / "mode.glb", number)
+    for none in (0, 4):
+        with pytest.raises(ModelError, match=r"^Filtered: .*mode"):
+            mbfmu.animate_mode(system, tmp_path / "mode.glb", none)
+    monkeypatch.setattr(modes.Mechanics, "project", lambda *_: None)
+    with pytest.raises(ModelError, match=r"^Filtered: it cannot move by 0\.3 along mode [12]; choose a smaller size"):
+        mbfmu.animate_mode(system, tmp_path / "mode.glb", 2 if number == 1 else 1, size=0.3)
+    assert list(tmp_path.iterdir()) == []
+
+
+def shape(kind, extra):
+    numbers = {name: (0.0,) * count for name, count in ATTRIBUTES.items()}
+    return Shape("body", "Parts", kind, kind, **numbers, extra=tuple(extra))
+
+
+def test_how_far_a_picture_bends_is_a_part_of_the_size_of_a_body():
+    """About the mean of the first and the last picture; of several bodies that which bends most; boxes do not."""
+    series = {"f": np.array([0.1, 0.4, -0.3]), "z": np.array([0.0, -0.5, 0.2])}
+    points, displaced = [0, 0, 0, 2, 0, 0, 0, 1, 0], [0, 0, 0, 0, 0, 3, 0, 0, 0]
+    deformed = shape("deformed", [3, 1, 1, "f", *points, 0, 1, 2, *displaced])
+    surface = shape("surface", [2, 2, 0, 0, 0, 0, 0, 0, 4, 0, 0, 0, 1, 0, 4, 1, "z"])
+    box = shape("box", [0.0])
+    assert modes._bent(Scene((box,)), series) == 0.0
+    assert modes._bent(None, series) == 0.0
+    # the second point rises by 3 f, whose mean of ends is -0.1; what is 2 wide and 0.3 high at first
+    assert modes._bent(Scene((box, deformed)), series) == pytest.approx(3 * 0.5 / 2)
+    assert modes._bent(Scene((surface,)), series) == pytest.approx(0.6 / 4)
+    assert modes._bent(Scene((deformed, surface)), series) == pytest.approx(3 * 0.5 / 2)
