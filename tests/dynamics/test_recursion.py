@@ -9,9 +9,11 @@ import numpy as np
 import pytest
 
 from mbfmu.components import (
+    Beam,
     Body,
     BodyBox,
     BodyShape,
+    FiniteSegmentBeam,
     FixedRotation,
     FixedTranslation,
     FreeMotion,
@@ -210,6 +212,37 @@ def fed_back(along: bool) -> Assembly:
 def test_recursion_equals_dense_equations(assembly, monkeypatch) -> None:
     systems = every_way(assembly, monkeypatch)
     assert len(systems) == 3
+    assert_equal(systems)
+
+
+class Bent(Assembly):
+    """A hinge, a link, and a body that bends, whose end the link holds; a mass on its other end."""
+
+    def __init__(self, bending: Component) -> None:
+        self.world, self.hinge, self.link = World(), Revolute(n=(0, 1, 0.3)), BodyBox(r=(0.3, 0.1, 0), width=0.1)
+        self.bending = bending
+        self.tip = Body(m=0.3, r_CM=(0, 0.1, 0.2), I_11=0.01, I_22=0.02, I_33=0.025)
+        self.connect(self.world.frame_b, self.hinge.frame_a)
+        self.connect(self.hinge.frame_b, self.link.frame_a)
+        self.connect(self.link.frame_b, self.bending.frame_b)
+        self.connect(self.bending.frame_a, self.tip.frame_a)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("kind", "shape"),
+    [(Beam, {"nWidth": 1, "nHeight": 1, "nTorsion": 0}), (FiniteSegmentBeam, {"n": 1, "curved": True})],
+)
+def test_the_recursion_enters_a_body_that_bends_at_its_end(kind, shape, monkeypatch) -> None:
+    """A beam has all of its inertia at its first frame, a segment half of it at either."""
+    given = {"r": (0.6, 0.8, 0), "EI_y": 1.0, "EI_z": 2.0, "EA": 400.0, "GJ": 1.5, "rhoA": 1.0}
+    systems = {}
+    for way, speeds in {"dense": 10**6, "in place": 1}.items():
+        monkeypatch.setattr(forms, "RECURSIVE_FROM", speeds)
+        monkeypatch.setattr(forms, "SPARSE_FROM", 10**6)
+        monkeypatch.setattr(articulated_body, "INLINE_GROUPS", 1000)
+        systems[way] = System.of(Bent(kind(**given, rhoI_y=1e-3, rhoI_z=2e-3, **shape)))
+    assert [system.equations.explicit for system in systems.values()] == [False, True]
     assert_equal(systems)
 
 
