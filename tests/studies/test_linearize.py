@@ -350,7 +350,7 @@ def test_a_mode_as_a_scene(tmp_path, capsys):
 
 @pytest.mark.slow
 def test_inputs_over_time_lead_to_the_point():
-    """A force rises from 1 to 1.8 N, jumps and rises from -0.5 to 0.25 N: its means over 0.2 and 0.3 s give momentum."""
+    """A force rises from 1 to 1.8 N in 0.2 s, then from -0.5 to 0.25 N in 0.3 s: the momentum is their integral."""
     M, m, length, at = 2.0, 0.5, 0.7, 0.5
     system = mbfmu.System.of(CartPole(M, m, length))
     drive = {"time": [0.0, 0.2, 0.2, 2.2], "force": [1.0, 1.8, -0.5, 4.5]}
