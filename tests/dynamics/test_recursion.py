@@ -13,7 +13,6 @@ from mbfmu.components import (
     Body,
     BodyBox,
     BodyShape,
-    FiniteSegmentBeam,
     FixedRotation,
     FixedTranslation,
     FreeMotion,
@@ -31,7 +30,19 @@ from mbfmu.components.forces import SpringDamperParallel
 from mbfmu.dynamics.solving import accelerations as forms
 from mbfmu.dynamics.solving import articulated_body, dense
 from mbfmu.dynamics.system import System
-from mbfmu.modeling import Assembly, Component, Frame, HeatPort, Parameter, RotationalFlange, Start
+from mbfmu.frames import null_rotation
+from mbfmu.modeling import (
+    Assembly,
+    Component,
+    Coordinate,
+    Frame,
+    Frame_a,
+    Frame_b,
+    HeatPort,
+    Parameter,
+    RotationalFlange,
+    Start,
+)
 from mbfmu.modeling import types as t
 from mbfmu.modeling.registry import assemblies
 from mbfmu.sources import load
@@ -228,20 +239,39 @@ class Bent(Assembly):
         self.connect(self.bending.frame_a, self.tip.frame_a)
 
 
+class Loaded(Component):
+    """A rod that lengthens, whose loads at both ends know how."""
+
+    frame_a, frame_b = Frame_a("One end"), Frame_b("The other")
+    s = Coordinate(t.Position, "What it is longer by")
+
+    def equations(self) -> None:
+        a = self.der(self.der(self.s))
+        self.relative_motion(ca.vertcat(1 + self.s, 0.2, 0), null_rotation())
+        self.frame_a.f, self.frame_a.t = ca.vertcat(0.3 * a, 0.1 * a, 0), ca.vertcat(0, 0, 0.2 * a)
+        self.frame_b.f, self.frame_b.t = ca.vertcat(0.7 * a, 0, 0.4 * a), ca.vertcat(0, 0.1 * a, 0)
+        self.effort(s=-20 * self.s - 2 * a)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("kind", "shape"),
-    [(Beam, {"nWidth": 1, "nHeight": 1, "nTorsion": 0}), (FiniteSegmentBeam, {"n": 1, "curved": True})],
-)
-def test_the_recursion_enters_a_body_that_bends_at_its_end(kind, shape, monkeypatch) -> None:
-    """A beam has all of its inertia at its first frame, a segment half of it at either."""
-    given = {"r": (0.6, 0.8, 0), "EI_y": 1.0, "EI_z": 2.0, "EA": 400.0, "GJ": 1.5, "rhoA": 1.0}
+    "bending",
+    [
+        lambda: Beam(
+            r=(0.6, 0.8, 0), EI_y=1.0, EI_z=2.0, EA=400.0, GJ=1.5, rhoA=1.0, rhoI_y=1e-3, rhoI_z=2e-3,
+            nWidth=1, nHeight=1, nTorsion=0,
+        ),
+        Loaded,
+    ],
+    ids=["beam", "rod with loads at both ends"],
+)  # fmt: skip
+def test_the_recursion_enters_a_body_that_bends_at_its_end(bending, monkeypatch) -> None:
     systems = {}
     for way, speeds in {"dense": 10**6, "in place": 1}.items():
         monkeypatch.setattr(forms, "RECURSIVE_FROM", speeds)
         monkeypatch.setattr(forms, "SPARSE_FROM", 10**6)
         monkeypatch.setattr(articulated_body, "INLINE_GROUPS", 1000)
-        systems[way] = System.of(Bent(kind(**given, rhoI_y=1e-3, rhoI_z=2e-3, **shape)))
+        systems[way] = System.of(Bent(bending()))
     assert [system.equations.explicit for system in systems.values()] == [False, True]
     assert_equal(systems)
 
