@@ -18,6 +18,7 @@ import typer
 import mbfmu
 from mbfmu import animation, cli
 from mbfmu.cli import commands, completion, equations, report, studies
+from mbfmu.cosimulation.recording import Account
 from mbfmu.errors import MbfmuError, ModelError
 from mbfmu.runtime import run as runs
 
@@ -67,14 +68,22 @@ class _Event:
 
 
 def test_how_a_system_was_stepped_is_told_with_what_was_left_out(shown: Any) -> None:
-    class Account:
+    class Told:
         notes = ("load: cannot [go] back",)
 
         def __str__(self) -> str:
             return "12 communication steps"
 
-    report.coupling(Account())
+    report.coupling(Told())
     assert shown() == "- 12 communication steps ! load: cannot [go] back"
+
+
+def test_lengths_of_steps_are_told_where_there_were_steps() -> None:
+    account = Account(rejected=3, calls=9)
+    assert str(account) == "0 communication steps, 3 taken back; 9 calls of doStep"
+    account.kept(0.25)
+    account.kept(0.125)
+    assert str(account) == "2 communication steps, 0.125 to 0.25 s long, 3 taken back; 9 calls of doStep"
 
 
 def test_a_model_without_a_start_says_why(monkeypatch: pytest.MonkeyPatch) -> None:

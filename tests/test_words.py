@@ -62,7 +62,8 @@ def test_a_terminal_shows_a_screen_of_what_is_found(
     shown, whole = said(), said("--all")
     assert len(piped) == len(whole) > 30
     assert len(shown) < 24
-    assert shown[-1].endswith("more: with --all, or with another word")
+    entries = [line for line in whole[1:] if line[:1].strip()]
+    assert shown[-1] == f"{len(entries) - 8} more: with --all, or with another word"
 
 
 def test_a_word_inside_another_is_not_found(capsys: pytest.CaptureFixture[str]) -> None:

@@ -58,6 +58,15 @@ def test_first_order_hold_goes_on_from_the_last_two_samples():
     assert np.abs(two - one).max() > 0.1  # the case tells the samples apart
 
 
+def test_first_order_hold_has_no_slope_until_its_second_sample():
+    """What it knows from before its first one is no sample: it gives the value of the start, sin 0, a period long."""
+    times, y = sampled(discrete.FirstOrderHold(samplePeriod=PERIOD, startTime=0.25))
+    last = ticks(times, 0.25)
+    one = np.where(last > 0.25 + 1e-9, wave(last - PERIOD), 0)
+    slope = np.where(last > 0.25 + 1e-9, (wave(last) - one) / PERIOD, 0)
+    np.testing.assert_allclose(y, np.where(times > 0.25 - 1e-9, one + slope * (times - last), 0), atol=1e-12)
+
+
 def test_unit_delay_gives_the_value_before_the_instant():
     """A step at an instant of sampling is seen one sample later."""
     result = run(

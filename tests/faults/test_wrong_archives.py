@@ -198,7 +198,7 @@ def test_a_check_leaves_nothing_behind(pendulum, tmp_path, monkeypatch):
 EDITS = {
     'name="rev.phi"': ('name="rev.w"', 'Two variables have the name "rev.w"'),
     'valueReference="1"': ('valueReference="-1"', 'value reference of ".*", -1'),
-    'valueReference="1" ': ('valueReference="99999999999" ', "99999999999, is none of 32 bits"),
+    'valueReference="1" ': ('valueReference="4294967296" ', "4294967296, is none of 32 bits"),
     'causality="output"': ('causality="nothing"', 'causality of "rev.phi", "nothing", is unknown'),
     'start="20.0"': ('start="x"', 'start value of ".*", "x", is no number'),
 }
