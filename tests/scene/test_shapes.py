@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from mbfmu.components import (
+    Body,
     BodyBox,
     Fixed,
     Prismatic,
@@ -28,6 +29,7 @@ from mbfmu.dynamics.system import System
 from mbfmu.errors import ModelError
 from mbfmu.modeling import Assembly, Component, Parameter, Start
 from mbfmu.modeling.registry import component_classes
+from mbfmu.scene.motion import motion
 from mbfmu.simulation import simulate
 
 #: Classes whose parts draw: they hand their looks on.
@@ -519,3 +521,29 @@ def test_a_pipe_shows_values_by_colours() -> None:
             value = np.interp(at, (0.0, 0.4, 1.0), (0.1, 0.2, 0.3))  # nodes of jet lie among 9 colours
             np.testing.assert_allclose(colors[i], np.broadcast_to(expected(value), (30, 3)), atol=1e-9)
             np.testing.assert_allclose(points[i, :, 0], at, atol=1e-12)
+
+
+@pytest.mark.slow
+def test_what_moves_alike_is_one_frame_unless_it_could_move_otherwise() -> None:
+    """Where a person may take hold of one of them, as on a live page, two bodies that slide alike are two."""
+    model = Assembly()
+    model.world = World(animateWorld=False, animateGravity=False)
+    for name in ("a", "b"):
+        slide, body = (
+            Prismatic(s=Start(0, fixed=True), v=Start(1, fixed=True), animation=False),
+            Body(m=2.0, r_CM=(0, 0, 0)),
+        )
+        model.add(f"{name}Slide", slide)
+        model.add(name, body)
+        model.connect(model.world.frame_b, slide.frame_a)
+        model.connect(slide.frame_b, body.frame_a)
+    system = System.of(model, scene=True)
+    assert system.scene is not None
+    result = simulate(system, 0.2)
+
+    def frames(by_name: bool) -> dict[str, int]:
+        found = motion(system.scene, result.time, result, by_name=by_name)
+        return {part.shape.component: part.frame for part in found.parts}
+
+    assert frames(by_name=False) == {"a": 0, "b": 0}
+    assert frames(by_name=True) == {"a": 0, "b": 1}
