@@ -7,10 +7,11 @@ from collections.abc import Callable
 from typing import Any
 
 import casadi as ca
+import numpy as np
 import pytest
 
 from mbfmu import Assembly, Component, System
-from mbfmu.components import rotational
+from mbfmu.components import World, blocks, rotational
 from mbfmu.components.interfaces import Flange_a
 from mbfmu.errors import ModelError
 from mbfmu.modeling import (
@@ -24,6 +25,7 @@ from mbfmu.modeling import (
     Variable,
 )
 from mbfmu.modeling import types as t
+from mbfmu.simulation import simulate
 
 
 class Own(Component):
@@ -145,6 +147,53 @@ class FromAcceleration(Component):
         self.impact("jump", velocity=a, touching=1.0, slow=1e-3)
 
 
+class Empty(Component):
+    """Says nothing."""
+
+
+class Wide(Component):
+    """A binding of two elements for one."""
+
+    a = Parameter(t.Real, 2.0, "Given")
+    k = Parameter(t.Real, lambda self: ca.vertcat(self.a, self.a), "Bound")
+    y = RealOutput("Output")
+
+    def equations(self) -> None:
+        self.y = self.k
+
+
+class Inner(Assembly):
+    """An assembly with a variable that nothing gives a value."""
+
+    v = Variable(t.Real, "Unknown to all")
+
+    def __init__(self) -> None:
+        self.constant = blocks.Constant(k=2.5)
+
+
+class Reading(Assembly):
+    """Reads what its parts have."""
+
+    w = Variable(t.Real, "What is read")
+
+    def __init__(self, read: Callable[[Any], Any]) -> None:
+        self.inner, self.asked = Inner(), read
+
+    def equations(self) -> None:
+        self.w = self.asked(self)
+
+
+def moved_from_both_sides() -> Assembly:
+    class Moved(Assembly):
+        flange = Flange_a("Given motion", motion=True)
+
+        def __init__(self) -> None:
+            self.fixed = rotational.Fixed()
+            self.connect(self.fixed.flange, self.flange)
+
+    return Moved()
+
+
 def assembly(*parts: Component, **named: Component) -> Assembly:
     made = Assembly()
     for name, part in named.items():
@@ -184,6 +233,23 @@ ASSEMBLIES: dict[str, tuple[Callable[[], Assembly], str]] = {
         r"own: the equations of TwoCurrents have 1 relations of a network; each NetworkVariable \(one, other\)",
     ),
     "inputs of one name": (twice_named, r"tau: .*name"),
+    "a component that says nothing": (
+        lambda: assembly(own=Empty()),
+        r"own: Empty has neither equations\(\) nor build\(\)",
+    ),
+    "a binding of two elements": (lambda: assembly(own=Wide()), r"own\.k: its binding gives 2 elements, expected 1"),
+    "a variable that nothing gives": (
+        lambda: Reading(lambda own: own.inner.v),
+        r"inner\.v: nothing has equations that could give it a value",
+    ),
+    "what a part of a part does not have": (
+        lambda: Reading(lambda own: own.inner.constant.nothing),
+        r"AttributeError: inner\.constant \(Constant\) has no variable 'nothing'",
+    ),
+    "a flange that is moved from outside and inside": (
+        moved_from_both_sides,
+        r"^flange: this flange takes its motion from outside, but fixed\.flange prescribes it .*with motion=False",
+    ),
     "struck by an acceleration": (
         struck_by_acceleration,
         r"own: the velocity of an impact depends on accelerations .*; give one of positions and speeds",
@@ -197,3 +263,87 @@ def test_what_assemblies_cannot_be(name: str) -> None:
     make, words = ASSEMBLIES[name]
     with pytest.raises(ModelError, match=words):
         System.of(make())
+
+
+def test_equations_read_parts_of_parts() -> None:
+    """Their parameters and outputs, two levels down."""
+
+    class Read(Assembly):
+        w = Variable(t.Real, "What is read")
+        y = RealOutput("What is read, too")
+
+        def __init__(self) -> None:
+            self.middle = Outer()
+
+        def equations(self) -> None:
+            self.w = 2 * self.middle.inner.constant.k
+            self.y = 3 * self.middle.inner.constant.y - self.middle.gain
+
+    class Outer(Assembly):
+        gain = Parameter(t.Real, 0.5, "A parameter in between")
+
+        def __init__(self) -> None:
+            self.inner = Within()
+
+    class Within(Assembly):
+        def __init__(self) -> None:
+            self.constant = blocks.Constant(k=2.5)
+
+    result = simulate(Read(), 0.1, interval=0.1)
+    assert (result["w"][0], result["y"][0]) == (5.0, 7.0)
+
+
+class Drawn(Component):
+    """Draws what a test says."""
+
+    k = Parameter(t.Real, lambda self: self.l, "Bound to the other", animation=True)
+    l = Parameter(t.Real, lambda self: self.k, "Bound to the first", animation=True)  # noqa: E741
+    v = Variable(t.Real, "Variable")
+
+    def __init__(self, draw: Callable[[Any], Any]) -> None:
+        super().__init__()
+        self._draw = draw
+
+    def equations(self) -> None:
+        self.v = 1.0
+
+    def visualize(self: Any) -> None:
+        self._component._draw(self)
+
+
+def deformed(points: int = 4, shape: tuple[int, ...] = (4, 3, 2), factors: int = 2) -> Callable[[Any], None]:
+    return lambda own: own.draw_deformed(
+        "skin", np.ones((points, 3)), np.array([[0, 1, 2]]), np.ones(shape), [1.0] * factors
+    )
+
+
+@pytest.mark.parametrize(
+    ("draw", "words"),
+    [
+        (setting(v=2.0), r"own: visualize\(\) of Drawn assigns v; only equations do"),
+        (deformed(factors=1), r"own: skin has 4 points, displacements of shape \(4, 3, 2\) and 1 factors; give"),
+        (deformed(points=3), r"own: skin has 3 points, displacements of shape \(4, 3, 2\) and 2 factors"),
+        (deformed(shape=(4, 2, 2)), r"own: skin has 4 points, displacements of shape \(4, 2, 2\) and 2 factors"),
+        (
+            lambda own: own.draw_shape("box", "box", length=own.k, width=1.0),
+            r"own\.[kl]: this parameter of animation depends on itself",
+        ),
+    ],
+    ids=["assigned", "factors", "points", "directions", "circle"],
+)
+def test_what_cannot_be_drawn(draw: Callable[[Any], None], words: str) -> None:
+    with pytest.raises(ModelError, match=words):
+        System.of(assembly(world=World(), own=Drawn(draw)), scene=True)
+
+
+@pytest.mark.parametrize("matrix", [ca.SX, lambda rows: [[ca.SX(v) for v in row] for row in rows]], ids=["SX", "rows"])
+def test_a_surface_of_symbols_is_drawn_as_one_of_numbers(matrix: Callable[[Any], Any]) -> None:
+    x, y, z = ([[0.0, 0.0], [1.0, 1.0]], [[0.0, 2.0], [0.0, 2.0]], [[3.0, 4.0], [5.0, 6.0]])
+
+    def shape(given: Callable[[Any], Any]) -> Any:
+        own = Drawn(lambda own: own.draw_surface("s", [given(part) for part in (x, y, z)]))
+        (found,) = (s for s in System.of(assembly(world=World(), own=own), scene=True).scene.shapes if s.name == "s")
+        return found.extra
+
+    assert shape(matrix) == shape(np.array)
+    assert shape(matrix)[5:] == (0, 0, 3, 0, 2, 4, 1, 0, 5, 1, 2, 6)
