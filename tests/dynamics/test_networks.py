@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
-from mbfmu.components import rotational, thermal
+from mbfmu.components import Body, FixedTranslation, World, blocks, electrical, rotational, sensors, thermal
 from mbfmu.dynamics.system import System
 from mbfmu.errors import ModelError
 from mbfmu.modeling import Assembly, Component, HeatPort, Parameter, Start, State, Variable, required
@@ -14,6 +15,7 @@ from mbfmu.modeling.connectors import NetworkPort, Quantity
 from mbfmu.modeling.connectors import RotationalFlange as Flange
 from mbfmu.runtime.variables import Terminal
 from mbfmu.simulation import simulate
+from tests.components.wiring import run
 
 
 class Stored(Assembly):
@@ -272,3 +274,27 @@ def test_a_composite_differentiates_the_state_of_a_part() -> None:
     x = result["watched.part.x"]
     np.testing.assert_allclose(result["watched.rate"], -x / 2.0, rtol=1e-12)
     np.testing.assert_allclose(result["watched.second"], x / 4.0, rtol=1e-12)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("sensor", ["AbsolutePosition", "AbsoluteVelocity"])
+def test_a_voltage_that_follows_a_quaternion_has_its_derivative(sensor: str) -> None:
+    """A quarter of a coordinate, or of a velocity, of a point on a ball that turns evenly about any axis."""
+    w, point = np.array([0.6, -1.1, 1.7]), np.array([1.0, 0.5, -0.2])
+    signal = {"AbsolutePosition": "r", "AbsoluteVelocity": "v"}[sensor]
+    still = {"r_0": Start((0, 0, 0), fixed=True), "v_0": Start((0, 0, 0), fixed=True), "angles_fixed": True}
+    result = run(
+        "tip.frame_a - ball.frame_a", "tip.frame_b - sensor.frame_a", f"sensor.{signal}[1] - source.v",
+        "source.p - r1.p", "r1.n - r2.p", "r2.n - source.n", "ground.p - source.n", "r2.p - meter.p",
+        "r2.n - meter.n", "meter.v - der.u",
+        stop=0.5, step=0.1, world=World(gravityType="NoGravity"), tip=FixedTranslation(r=point),
+        ball=Body(m=1.0, r_CM=(0, 0, 0), I_11=0.1, I_22=0.1, I_33=0.1, w_0_start=w, w_0_fixed=True, **still),
+        sensor=getattr(sensors, sensor)(resolveInFrame="world"), source=electrical.SignalVoltage(),
+        r1=electrical.Resistor(R=3.0), r2=electrical.Resistor(R=1.0), ground=electrical.Ground(),
+        meter=electrical.VoltageSensor(), der=blocks.Der(),
+    )  # fmt: skip
+    moved = [Rotation.from_rotvec(w * t).apply(point) for t in result.time]
+    for _ in range(signal == "v"):
+        moved = [np.cross(w, r) for r in moved]
+    np.testing.assert_allclose(result["meter.v"], [r[1] / 4 for r in moved], atol=1e-8)
+    np.testing.assert_allclose(result["der.y"], [np.cross(w, r)[1] / 4 for r in moved], atol=1e-8)
