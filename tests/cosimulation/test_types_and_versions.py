@@ -8,6 +8,7 @@ import pathlib
 import re
 import zipfile
 from types import SimpleNamespace
+from typing import Any
 
 import fmpy
 import numpy as np
@@ -21,6 +22,7 @@ from mbfmu import Assembly, Start
 from mbfmu.components import Body, World, blocks, forces
 from mbfmu.cosimulation import SystemStructure, cosimulate
 from mbfmu.cosimulation.ssp import write_ssp
+from mbfmu.cosimulation.variable import VariableSteps
 from mbfmu.dynamics.system import System
 from mbfmu.errors import ModelError, SimulationError
 from mbfmu.fmi.variables import Interface, shape_of
@@ -256,21 +258,94 @@ def test_inputs_that_jump_are_set_before_the_start_without_an_event(fmus: dict[s
     assert result["plant.level"] == pytest.approx(result.time, abs=1e-9)
 
 
+def two_points(fmus: dict[str, pathlib.Path], plant: str, controller: str) -> SystemStructure:
+    return SystemStructure.of(
+        {"plant": fmus[f"plant {plant}"], "controller": fmus[f"controller {controller}"]},
+        [("controller.rising", "plant.rising"), ("plant.level", "controller.level")],
+    )
+
+
+def band(times: np.ndarray) -> np.ndarray:
+    """The level that rises and falls within the band, from its middle."""
+    period = (times - LOW) % (4 * HIGH)
+    return np.where(period < 2 * HIGH, LOW + period, HIGH - (period - 2 * HIGH))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["jacobi", "gauss-seidel"])
-@pytest.mark.parametrize("controller", ["controller Boolean 3", "controller Integer 3"])
+def test_steps_are_halved_to_where_a_truth_jumps_of_which_fmi_2_tells_nobody(
+    scheme: str, fmus: dict[str, pathlib.Path]
+) -> None:
+    """Each of four jumps is seen within a millionth of the run, which the level overshoots there and back."""
+    result = cosimulate(two_points(fmus, "Boolean 2", "Boolean 2"), stop_time=0.85, tolerance=1e-6, scheme=scheme)
+    off = np.abs(result["plant.level"] - band(result.time))
+    assert 1e-8 < off.max() < 4 * 2 * 0.85e-6
+    assert off[result.time < 0.1].max() < 1e-9
+    assert 40 < result.account.rejected < 120
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("plant", "scheme"), [("Boolean 2", "jacobi"), ("Boolean 3", "gauss-seidel")])
+def test_an_event_one_rounding_behind_a_step_is_handled_where_the_next_begins(
+    plant: str, scheme: str, fmus: dict[str, pathlib.Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Steps to an event end a little before it: what stops at once is kept there, all else goes back to there."""
+    attempt, handle = VariableSteps._attempt, VariableSteps._handle_event_at
+    ends: list[float] = [np.nan]
+    handled: list[float] = []
+
+    def short(self: VariableSteps, time: float, size: float) -> Any:
+        exact = abs(ends[-1] - time - size) < 1e-12
+        made = attempt(self, time, size * (1 - 2e-12) if exact else size)
+        ends.append(min(slot.slave.time for slot in self.coupling.slots))
+        return made
+
+    def seen(self: VariableSteps, time: float, span: float) -> None:
+        handled.append(time)
+        handle(self, time, span)
+
+    monkeypatch.setattr(VariableSteps, "_attempt", short)
+    monkeypatch.setattr(VariableSteps, "_handle_event_at", seen)
+    result = cosimulate(two_points(fmus, plant, "Boolean 3"), stop_time=0.85, tolerance=1e-6, scheme=scheme)
+    assert handled == pytest.approx([0.1, 0.3, 0.5, 0.7], abs=1e-11)
+    assert result["plant.level"] == pytest.approx(band(result.time), abs=1e-11)
+
+
+@pytest.mark.slow
+def test_steps_that_keep_no_tolerance_are_counted_by_what_is_worst(
+    fmus: dict[str, pathlib.Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever comes near 0.05 s has an error of three tolerances, of which the shortest steps are kept."""
+    attempt = VariableSteps._attempt
+    kept: list[float] = []
+
+    def wrong(self: VariableSteps, time: float, size: float) -> Any:
+        made = attempt(self, time, size)
+        if not (time < 0.05 + 2.5e-11 and time + size > 0.05):
+            return made
+        if size < 1.01e-11:
+            kept.append(time)
+        return dataclasses.replace(made, error=3.0, worst="sum.u[1]")
+
+    monkeypatch.setattr(VariableSteps, "_attempt", wrong)
+    system = SystemStructure.of({"sum": fmus["sum 2"], "next": fmus["sum 2"]}, [("sum.y[1]", "next.u[1]")])
+    result = cosimulate(system, stop_time=0.1, tolerance=1e-4)
+    assert len(kept) > 1
+    (told,) = (note for note in result.account.notes if "keeps no tolerance" in note)
+    begin = r"sum\.u\[1\] at t = 0\.0(5|49999\d*) s: a step of (1e-11|[7-9]\.\d*e-12) s keeps no tolerance of 0\.0001"
+    assert re.match(rf"{begin}, nor do {len(kept) - 1} later ones; the coupling chatters", told), told
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scheme", ["jacobi", "gauss-seidel"])
+@pytest.mark.parametrize("controller", ["Boolean 3", "Integer 3"])
 def test_an_event_where_a_step_begins_is_handled_there(
     controller: str, scheme: str, fmus: dict[str, pathlib.Path]
 ) -> None:
     """Steps are halved to where the level leaves the band, and the event is one rounding behind."""
-    structure = SystemStructure.of(
-        {"plant": fmus[controller.replace("controller", "plant")], "controller": fmus[controller]},
-        [("controller.rising", "plant.rising"), ("plant.level", "controller.level")],
-    )
+    structure = two_points(fmus, controller, controller)
     result = cosimulate(structure, stop_time=0.85, tolerance=1e-6, scheme=scheme)
-    period = (result.time - LOW) % (4 * HIGH)
-    level = np.where(period < 2 * HIGH, LOW + period, HIGH - (period - 2 * HIGH))
-    assert result["plant.level"] == pytest.approx(level, abs=1e-5)
+    assert result["plant.level"] == pytest.approx(band(result.time), abs=1e-5)
     assert result.account.rejected < 300
 
 
