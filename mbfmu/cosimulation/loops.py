@@ -96,7 +96,8 @@ def consistent_inputs(
     Args:
         outputs_of: y(u), [n] each.
         start: First guess of u, [n].
-        loop: Indices of the inputs on loops; the others need no derivative, for their values settle by themselves.
+        loop: Indices of the inputs on loops, and of all that outputs on them answer to at once; the others need no
+            derivative, for their values settle by themselves. Empty where there is no loop.
         names: Names of the inputs, for messages.
         jacobian_of: dy/du at u and y, [n, n]; forward differences where None.
         known: dy/du of a point nearby, [n, n], to begin with.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import pathlib
+import re
 import warnings
 import zipfile
 
@@ -20,6 +21,7 @@ from mbfmu.components import blocks, rotational
 from mbfmu.components.interfaces import Flange_a
 from mbfmu.cosimulation import SystemStructure, cosimulate
 from mbfmu.cosimulation.ssp import build_ssp, write_ssp
+from mbfmu.cosimulation.system_file import read_system
 from mbfmu.errors import BuildError, ModelError, ValidationError
 
 SOURCE = '''
@@ -294,6 +296,62 @@ def test_bad_input_ends_in_one_message(
     for word in words:
         assert word in message
     assert not (folder / "never.ssp").exists()
+
+
+ELEMENTS = '[elements]\na = "wheel.fmu"\nb = "spring"\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (f"experiment = 1\n{ELEMENTS}", r"experiment = 1: write it as a table, \[experiment\]"),
+        (f"steps = 1e-3\n{ELEMENTS}", r"steps = 0\.001: write it as a table, \[steps\]"),
+        (f"{ELEMENTS}[experiment]\nstep = true", r"experiment\.step = True: give seconds, for example step"),
+        (f"{ELEMENTS}[experiment]\nstep = inf", r"experiment\.step = inf: give seconds"),
+        (f"{ELEMENTS}[experiment]\nstop = nan", r"experiment\.stop = nan: give seconds, for example stop"),
+        (f"{ELEMENTS}[experiment]\nstep = -0.1", r"experiment\.step = -0\.1: give seconds"),
+        (f"{ELEMENTS}[experiment]\nstep = 1\n[steps]\nb = -1", r"steps\.b = -1: give seconds, for example b = 1e-2"),
+        (f'connect = "a.x"\n{ELEMENTS}', r'connect, entry 1: write a = "element\.flange"'),
+        (f'{ELEMENTS}[[connect]]\na = "a.x"\nb = "b.x"\n[[connect]]\na = "a.y"', r"connect, entry 2: write a ="),
+        (f'name = "a/b"\n{ELEMENTS}', r"name"),
+        ('elements = "a"', r'elements: write name = "source" for each'),
+    ],
+    ids=[
+        "experiment",
+        "steps",
+        "truth",
+        "infinite",
+        "no number",
+        "negative",
+        "own step",
+        "text",
+        "half",
+        "name",
+        "one",
+    ],
+)
+def test_entries_of_a_system_file_that_are_wrong_are_refused(text: str, message: str, tmp_path: pathlib.Path) -> None:
+    (tmp_path / "own.toml").write_text(text)
+    with pytest.raises(ModelError, match=rf"^{re.escape(str(tmp_path))}/own\.toml: {message}"):
+        read_system(tmp_path / "own.toml")
+
+
+def test_a_system_file_is_read_as_it_is_written(tmp_path: pathlib.Path) -> None:
+    """Files are those beside it; names of the gallery stay. What it does not say is left to others."""
+    (tmp_path / "own.toml").write_text(f"{ELEMENTS}c = 'parts/arm.py:Arm'\nd = 'arm.toml'")
+    found = read_system(tmp_path / "own.toml")
+    assert found is not None
+    sources = {"a": "wheel.fmu", "c": "parts/arm.py:Arm", "d": "arm.toml"}
+    assert found.elements == {"b": "spring"} | {name: str(tmp_path / file) for name, file in sources.items()}
+    assert (found.name, found.connect, found.stop_time, found.step, found.steps) == ("own", None, None, None, {})
+    head = "name = 'pair'\nconnect = {a = 'a.x', b = 'b.y'}\n"
+    (tmp_path / "own.toml").write_text(f"{head}{ELEMENTS}[experiment]\nstop = 3\nstep = 0.1\n[steps]\nb = 2")
+    found = read_system(tmp_path / "own.toml")
+    assert found is not None
+    assert (found.name, found.connect, found.stop_time, found.step) == ("pair", [("a.x", "b.y")], 3.0, 0.1)
+    assert found.steps == {"b": 2.0}
+    (tmp_path / "own.toml").write_text("[world]\n")
+    assert read_system(tmp_path / "own.toml") is None
 
 
 class Rotor(Assembly):

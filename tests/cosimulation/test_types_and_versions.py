@@ -312,6 +312,22 @@ def test_an_event_one_rounding_behind_a_step_is_handled_where_the_next_begins(
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("inputs", ["secant", "hold", None])
+def test_a_tolerance_is_kept_however_inputs_go_on(inputs: str | None, fmus: dict[str, pathlib.Path]) -> None:
+    """A spring and a free mass swing as r0 cos(w t) + v0 sin(w t) / w, about each axis by itself."""
+    structure = SystemStructure.of(
+        {"mass": fmus["mass 3"], "spring": fmus["spring 3"]}, [("spring.force", "mass.force"), ("mass.r", "spring.r")]
+    )
+    result = cosimulate(structure, stop_time=0.5, tolerance=1e-5, inputs=inputs)
+    w = np.sqrt(STIFFNESS / MASS)
+    swing = np.outer(np.cos(w * result.time), START)
+    swing[:, 0] += 0.5 * np.sin(w * result.time) / w
+    assert np.abs(result["mass.r"] - swing).max() < 5e-6
+    assert result.time.size < 130
+    assert result.account.notes == []
+
+
+@pytest.mark.slow
 def test_steps_that_keep_no_tolerance_are_counted_by_what_is_worst(
     fmus: dict[str, pathlib.Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
