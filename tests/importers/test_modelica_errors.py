@@ -516,6 +516,39 @@ REFUSED = [
         3,
         "b: is a component, not a value",
     ),
+    (f"{INERTIA} a(J=1) if 3;\nend M;", 2, "3: is 3; a condition is true or false"),
+    (f"{INERTIA} a(J=1) if false;\nReal y = a.w[1];\nend M;", 3, "a.w[1]: does not exist with the present parameters"),
+    ("parameter Real k = 2;\nReal y = k.z;\nend M;", 3, "k.z: an expression has no 'z'"),
+    ("record R\nReal p = 1;\nend R;\nR r;\nReal b = der(r);\nend M;", 6, "der(r): a record has no derivative"),
+    (
+        function("if {true, false} then\nv := 1;\nend if;"),
+        9,
+        "{true, false}: is an array of size 2; a condition",
+    ),
+    (
+        "Modelica.Blocks.Math.Sum s(nin=2, u={1, 2, 3}*time);\nend M;",
+        2,
+        "{1, 2, 3} * time: has 3 elements, the input has 2",
+    ),
+    ("Real x, y;\nequation\nx + y = {1, 2}*time;\nx - y = 0;\nend M;", 4, "1 elements on one side, 2 on the other"),
+    (
+        "parameter Real p[3] = Modelica.Mechanics.MultiBody.Frames.resolve1(\n"
+        "Modelica.Mechanics.MultiBody.Frames.axisRotation(4, 0.5, 0), {1, 0, 0});\nend M;",
+        3,
+        "axis = 4: expected 1, 2 or 3",
+    ),
+    (
+        "A a(\nredeclare function f = Modelica.Math.exp);\nmodel A\nreplaceable function f = g;\n"
+        "Real y = f(time);\nend A;\nfunction g\ninput Real u;\noutput Real v = u;\nend g;\nend M;",
+        3,
+        "function Modelica.Math.exp is not in your files; write it in Modelica",
+    ),
+    (
+        f"B b;\nmodel A\nreplaceable model P\n{INERTIA} a(J=1);\nend P;\nP p;\nend A;\nmodel B\nextends A;\n"
+        "redeclare model extends P(a(J=2))\nend P;\nend B;\nend M;",
+        11,
+        "`redeclare model extends` is not translated; redeclare by a class",
+    ),
     (
         "Real x(start=0.5, fixed=true);\nparameter Real p = x;\nequation\nder(x) = 1;\nend M;",
         3,

@@ -16,7 +16,7 @@ import pytest
 from against_pinocchio import State
 
 import mbfmu
-from mbfmu.errors import ModelError, SimulationError
+from mbfmu.errors import InitializationError, ModelError, SimulationError
 from mbfmu.importers.modelica import load
 
 #: Expressions of a = 2, b = -3 and c = 0.5, and their values.
@@ -481,6 +481,21 @@ def test_an_assertion_of_numbers_holds_warns_or_is_an_error(
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("condition", ["x > {}", "x > {} and x < 5", "if time < 1 then x > {} else false"])
+def test_an_initial_assertion_is_one_of_the_start_alone(condition: str, path: pathlib.Path) -> None:
+    """x falls from 2 to 0.27."""
+    text = (
+        'model M\nReal x(start=2, fixed=true);\ninitial equation\nassert({}, "low");\nequation\nder(x) = -x;\nend M;\n'
+    )
+    path.write_text(text.format(condition.format(1)))
+    result = mbfmu.simulate(load(path), 2.0, interval=0.5)
+    np.testing.assert_allclose(result["x"], 2 * np.exp(-result.time), atol=1e-5)
+    path.write_text(text.format(condition.format(3)))
+    with pytest.raises(InitializationError, match=r"M: .*line 4: low"):
+        mbfmu.simulate(load(path), 2.0)
+
+
+@pytest.mark.slow
 def test_an_assertion_in_a_branch_holds_while_the_branch_is_taken(path: pathlib.Path) -> None:
     def ends(limit: float) -> float:
         path.write_text(
@@ -510,6 +525,7 @@ def test_an_assertion_in_a_branch_holds_while_the_branch_is_taken(path: pathlib.
 
 INERTIA, GAIN = "Modelica.Mechanics.Rotational.Components.Inertia", "Modelica.Blocks.Math.MatrixGain"
 FUNCTION = "output Real y; algorithm y :="
+SCALAR = "Modelica.Blocks.Math.Gain"
 JOINTS = "Modelica.Mechanics.MultiBody.Joints"
 #: Texts of models with what some of their variables are at the start.
 MODELS: list[tuple[str, dict[str, float]]] = [
@@ -599,6 +615,60 @@ MODELS: list[tuple[str, dict[str, float]]] = [
         "x[i, j] = i + 10*j; end for; y[i] = x[i, :]*x[:, i]; end for; u + v + w = 6; u - v = 0; v - w = -cos(time); "
         "zeros(2) = {q[1] + q[2] - 3, q[1] - q[2] - 1}; {r[1], s} = {1, 2}*cos(time); r[2] = 3*s;",
         {"x[1,2]": 21, "y[1]": 373, "y[2]": 736, "u": 5 / 3, "w": 8 / 3, "q[1]": 2, "q[2]": 1, "r[1]": 1, "r[2]": 6},
+    ),
+    (  # the outermost redeclaration counts, whether classes say it in short, as a whole, or where they are used
+        f"model A replaceable model P = {SCALAR}(k=1); P p; equation p.u = 1; end A; model B extends A;"
+        f"redeclare model P = {SCALAR}(k=2); end B; model C extends B; redeclare model P extends {SCALAR}(k=3); end P;"
+        f"end C; A a; B b; C c; model D extends A(redeclare model P = {SCALAR}(k=4)); end D; model E extends D;"
+        f"redeclare model P = {SCALAR}(k=5); end E; D d; E e; E f(redeclare model P = {SCALAR}(k=6));"
+        f"C g(redeclare model P = {SCALAR}(k=7));",
+        {"a.p.y": 1, "b.p.y": 2, "c.p.y": 3, "d.p.y": 4, "e.p.y": 5, "f.p.y": 6, "g.p.y": 7},
+    ),
+    (
+        "model A replaceable function f = g; replaceable record R Real p = 1; end R; R r;"
+        f"Real y = f(2) + r.p*cos(time); end A; function g input Real u; {FUNCTION} 2*u; end g; model B extends A;"
+        f"redeclare function f input Real u; {FUNCTION} 7*u; end f; redeclare record R Real p = 3; end R; end B; A a;"
+        f"B b; A c(redeclare function f = h(k=5)); function h input Real u; input Real k; {FUNCTION} k*u; end h;",
+        {"a.y": 5, "b.y": 17, "c.y": 11},
+    ),
+    (
+        "type Mode = enumeration(off, low, high); parameter Real b[Mode] = {1, 2, 3}, c[Boolean] = {10, 20};"
+        "parameter Integer k[2] = {3, 1}; Real y = b[Mode.high] + c[true]; parameter Real z = b[k[1]] + b[6/3];"
+        "Real u = sum(if i == Modelica.Blocks.Types.Init.NoInit then 1 else 2 for i in Modelica.Blocks.Types.Init);"
+        "Real v[Modelica.Blocks.Types.Init] = {1, 2, 3, 4}*cos(time);",
+        {"y": 23, "z": 5, "u": 7, "v[4]": 4},
+    ),
+    (  # an index is its loop's own, in loops within loops and beside a variable of its name
+        "parameter Real x = f(3), y = g(2); function f input Integer n; output Real y = 0; protected Integer i = 7;"
+        "algorithm for i in 1:n loop y := y + i; end for; y := y + 100*i; end f; function g input Real u;"
+        "output Real y; algorithm y := 0; for i in 1:3 loop for i in 1:2 loop y := y + i*u; end for; y := y + 100*i;"
+        "end for; end g;",
+        {"x": 706, "y": 618},
+    ),
+    (
+        f"Modelica.Blocks.Math.Sum s(nin=3, k={{1, 2, 3}}, each u=cos(time)); {SCALAR} g(k=2); Real y = g.y;"
+        "model T Modelica.Blocks.Continuous.LimPID c(yMax=4, gainPID(k=q)); parameter Real q = 3; equation c.u_s = 1;"
+        "c.u_m = 0; end T; T t; equation g.u = s.y;",
+        {"y": 12, "t.c.gainPID.k": 3},
+    ),
+    (
+        "type T extends Real(unit=\"m\"); end T; T x = 2*cos(time); SI.Length l = 3*cos(time);"
+        "import SI = Modelica.SIunits;"
+        "Modelica.Units.NonSI.Angle_deg a = 4*cos(time); Modelica.Units.SI.LuminousFlux f = 5*cos(time);"
+        "Modelica.Mechanics.MultiBody.Types.Axis n = {6, 7, 8}*cos(time);"
+        "parameter Real c = Modelica.Electrical.Machines.Thermal.Constants.alpha20Copper;",
+        {"x": 2, "l": 3, "a": 4, "f": 5, "n[2]": 7, "c": 3.92e-3},
+    ),
+    (
+        "parameter String s[2] = {\"a\", \"b\"}; parameter Boolean b[2] = {true, false};"
+        "Real y = if b[1] and s[2] == \"b\" then 3*cos(time) else 4; final parameter Real k = 2; Real z = k*y;"
+        "model A protected parameter Real q[2] = {1, 2}; public Real y = q*q*cos(time); end A; A a;",
+        {"y": 3, "z": 6, "a.y": 5},
+    ),
+    (
+        "import F = Modelica.Mechanics.MultiBody.Frames; Real y[3] = F.resolve1(if time > 1 then"
+        " F.axisRotation(3, 0.5, 0) else F.axisRotation(3, 0.3, 0), {1, 0, 0});",
+        {"y[1]": np.cos(0.3), "y[2]": np.sin(0.3), "y[3]": 0},
     ),
 ]  # fmt: skip
 

@@ -248,8 +248,8 @@ class Equations:
                 raise fault(node.at, f"{s.text(node)}: has {len(elements)} elements, the input has {size}")
             scope._write(self.model.component.ports()[name], casadi(values.by_columns(shaped(elements, shape))))
 
-    def _assert(self, call: s.Call, env: Environment) -> None:
-        """assert(condition, text): a comparison becomes a requirement of the run."""
+    def _assert(self, call: s.Call, env: Environment, initially: bool = False) -> None:
+        """assert(condition, text): a comparison becomes a requirement of the run, or of its start alone."""
         name = call.function.names
         if name in (
             ("Connections", "root"),
@@ -274,7 +274,7 @@ class Equations:
                 distance = a - b if decides.operator in (">", ">=") else b - a
                 if is_symbolic(distance):
                     if stops:
-                        self.scope.require(distance, message)
+                        self._require(distance, message, initially)
                     return
         value = condition(decides, env)
         if value is False and stops:
@@ -282,11 +282,15 @@ class Equations:
         if value is False:
             warnings.warn(message, stacklevel=2)
         if is_symbolic(value) and stops:
-            self.scope.require(value - 0.5, message)
+            self._require(value - 0.5, message, initially)
+
+    def _require(self, margin: ca.SX, message: str, initially: bool) -> None:
+        """margin >= 0, throughout the run or at its start."""
+        self.scope.require(self.scope.hold(self.scope.initial, value=margin) if initially else margin, message)
 
     def _initially(self, equation: s.Node, env: Environment) -> None:
         if isinstance(equation, s.CallEquation) and equation.call.function.names == ("assert",):
-            self._assert(equation.call, env)
+            self._assert(equation.call, env, initially=True)
             return
         if not isinstance(equation, s.Equality):
             raise fault(equation.at, f"initial {s.text(equation)}: an initial equation is `x = ...` or `der(x) = ...`")

@@ -33,17 +33,17 @@ def collect(model: Model, node: Node, layers: Layers, depth: int) -> None:
     for element in definition.elements:
         if isinstance(element, s.Class):
             redeclared = redeclaration(layers, element.name)
+            if element.is_extension:
+                raise fault(element.at, f"`redeclare {element.kind} extends` is not translated; redeclare by a class")
+            if element.name in content.classes:
+                continue  # by a class that is derived from this one
             if redeclared is not None and isinstance(redeclared[0].redeclared, s.Class):
                 argument, layer, _ = redeclared
                 content.classes[element.name] = (argument.redeclared, layer.env, ())
-            elif "redeclare" in element.prefixes and element.base is not None:
-                content.classes[element.name] = (element, env, ())
+            elif "redeclare" in element.prefixes:
+                content.classes[element.name] = (_short(element, node), env, ())
     for element in definition.elements:
         if isinstance(element, s.Extends):
-            if element.base.names == (node.name,) and definition.is_extension:
-                raise fault(
-                    element.at, f"`redeclare {definition.kind} extends` is not translated; redeclare by a class"
-                )
             _extend(model, element, node, (*layers, Layer(element.modification, env)), depth)
         elif isinstance(element, s.Component):
             _declare(model, element, node, layers)
@@ -51,6 +51,14 @@ def collect(model: Model, node: Node, layers: Layers, depth: int) -> None:
     content.initial += [(e, node) for e in definition.initial_equations]
     if definition.annotation is not None:
         content.annotations.append(definition.annotation)
+
+
+def _short(new: s.Class, node: Node) -> s.Class:
+    """A class that is declared in another as a short one: what it is lies there under its whole name."""
+    if new.base is not None:
+        return new
+    whole = s.Reference(new.at, tuple((name, ()) for name in (*node.full, new.name)), absolute=True)
+    return dataclasses.replace(new, base=s.Extends(new.at, whole, s.Modification(new.at)))
 
 
 def _extend(model: Model, base: s.Extends, scope: Node, layers: Layers, depth: int) -> None:
