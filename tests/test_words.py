@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import io
 import pathlib
 import subprocess
 import sys
 
 import pytest
+from rich.console import Console
 
-from mbfmu import cli, printing
+import mbfmu
+from mbfmu import cli, messages, printing, sources
+from mbfmu.errors import ModelError
 
 FIRST = {
     "Revolute": "MultiBody.Joints.Revolute",
@@ -84,3 +88,124 @@ def test_warnings_come_once_and_without_a_path(tmp_path: pathlib.Path) -> None:
     command = [sys.executable, "-m", "mbfmu", "simulate", f"{source}:Warns", "--stop", "0.1"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert done.stderr.splitlines() == ["! mass is small"]
+
+
+# -- parts of messages
+
+
+@pytest.mark.parametrize(
+    ("names", "most", "told"),
+    [
+        ([], 4, ""),
+        (["a"], 4, "a"),
+        (["a", "b"], 4, "a and b"),
+        (["a", "b", "c", "d"], 4, "a, b, c and d"),
+        (["a", "b", "c", "d", "e"], 4, "a, b, c, d and 1 more"),
+        (["a", "b", "c"], 1, "a and 2 more"),
+    ],
+)
+def test_some_names_are_told_in_a_row(names: list[str], most: int, told: str) -> None:
+    assert messages.some(names, most) == told
+    if most == 4:
+        assert messages.some(names) == told
+
+
+@pytest.mark.parametrize(
+    ("name", "known", "sentences", "told"),
+    [
+        ("dampr", ["damper", "spring"], None, "did you mean damper?"),
+        ("body1", ["body3", "body2", "body10", "body4"], None, "did you mean body10 or body4 or body3?"),
+        ("zz", ["b", "a"], None, "known: a, b"),
+        ("zz", [f"k{i:02}" for i in range(12)], None, f"known: {', '.join(f'k{i:02}' for i in range(12))}"),
+        ("zz", [f"k{i:02}" for i in range(13)], None, "see `mbfmu list`"),
+        ("zz", ["one", "two"], {"two": "A ZZ is here", "one": "of any zz", "else": "zz"}, "did you mean two (A ZZ is "
+         "here) or one (of any zz)?"),
+        ("zz", ["one"], {"one": "fizzzz"}, "known: one"),
+    ],
+    ids=["near", "three", "few", "twelve", "more", "sentences", "no word"],
+)  # fmt: skip
+def test_what_a_wrong_name_was_meant_to_be(
+    name: str, known: list[str], sentences: dict[str, str] | None, told: str
+) -> None:
+    assert messages.suggestion(name, known, "mbfmu list", sentences) == told
+
+
+@pytest.mark.parametrize(
+    ("name", "known", "told"),
+    [
+        ("v", ["v[1]", "v[2]"], "'v' is a vector or an array; name its elements, such as 'v[1]'"),
+        ("phi", ["arm.joint.phi", "w"], "there is no variable 'phi'; did you mean 'arm.joint.phi'?"),
+        ("PHI", ["arm.joint.phi", "w"], "there is no variable 'PHI'; did you mean 'arm.joint.phi'?"),
+        ("q", ["x", "y"], "there is no variable 'q'"),
+    ],
+)
+def test_what_a_variable_may_be_called(name: str, known: list[str], told: str) -> None:
+    assert messages.unknown_variable(name, iter(known)) == told
+
+
+def test_things_are_counted_and_called() -> None:
+    assert [messages.counted(n, "run") for n in (0, 1, 2)] == ["0 runs", "1 run", "2 runs"]
+    assert (messages.of("a frame", "arm"), messages.of("a frame", "")) == ("a frame of arm", "a frame")
+    assert (messages.heading("arm"), messages.heading("")) == ("arm: ", "")
+
+
+# -- terminals, displays and modules
+
+
+@pytest.mark.parametrize(
+    ("platform", "known", "shows"),
+    [
+        ("linux", {}, False),
+        ("linux", {"DISPLAY": ":0"}, True),
+        ("linux", {"DISPLAY": ""}, False),
+        ("linux", {"WAYLAND_DISPLAY": "wayland-0", "SSH_CONNECTION": "1"}, True),
+        ("linux", {"BROWSER": "w3m"}, True),
+        ("darwin", {}, True),
+        ("darwin", {"SSH_CONNECTION": "1", "DISPLAY": ":0"}, False),
+        ("win32", {}, True),
+    ],
+)
+def test_where_a_page_can_be_seen(
+    platform: str, known: dict[str, str], shows: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER", "SSH_CONNECTION"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in known.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(printing.sys, "platform", platform)
+    assert printing.has_display() is shows
+
+
+def test_a_terminal_shows_what_is_being_done(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In words as they are, that no markup is made of."""
+    screen = io.StringIO()
+    monkeypatch.setattr(printing, "progress_console", Console(file=screen, force_terminal=True, width=80))
+    with printing.working("Reading [bold]arm[/bold]") as progress:
+        progress("Deriving [red]w[1]")
+    assert "Deriving [red]w[1]" in screen.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("1 / 0", r"^broken_pump: cannot be imported.*ZeroDivisionError"),
+        ("raise SystemExit(3)", r"^broken_pump: cannot be imported.*SystemExit"),
+        ("import no_such_valve", r"^broken_pump: No module named 'no_such_valve'; is it installed"),
+    ],
+)
+def test_modules_that_cannot_be_imported_are_named(
+    text: str, message: str, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "broken_pump.py").write_text(text)
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(ModelError, match=message):
+        sources.import_module("broken_pump")
+    assert "broken_pump" not in sys.modules
+
+
+def test_the_package_lists_what_it_loads_when_it_is_asked_for() -> None:
+    listed = dir(mbfmu)
+    assert set(mbfmu.__all__) <= set(listed)
+    assert listed == sorted(set(listed))
+    with pytest.raises(AttributeError, match=r"^module 'mbfmu' has no attribute 'pump'"):
+        mbfmu.pump  # noqa: B018
