@@ -167,9 +167,10 @@ def _polytope(
                 f"{where}.faces: expected three numbers of vertices, 0 to {len(points) - 1}, for each triangle"
             )
         triangles = np.array(faces, dtype=int).reshape(-1, 3)
-    points = points * np.array(scale) @ np.asarray(from_nxy(along, across).T, dtype=float)
+    with np.errstate(over="ignore", invalid="ignore"):  # which is told below
+        points = points * np.array(scale) @ np.asarray(from_nxy(along, across).T, dtype=float)
     if not np.all(np.isfinite(points)):
-        raise ModelError(f"{what}: has coordinates that are no finite numbers; repair it")
+        raise ModelError(f"{what}: has coordinates that are no finite numbers; repair it, or correct scale")
     try:
         found = hull(points)
     except ValueError as error:

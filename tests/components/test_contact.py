@@ -547,6 +547,40 @@ def test_fmus_of_both_versions_and_targets_agree_to_the_bit(heap: pathlib.Path, 
     assert len(ends) == 1
 
 
+def test_pairs_of_a_group_whose_names_would_be_one_have_two() -> None:
+    group = ContactGroup(geometries_a=["a_b", "a"], geometries_b=["c", "b_c"], c=1.0)
+    assert list(group.parts) == ["a_b_c", "a_b_b_c", "a_c", "a_b_c_"]
+    assert [part.value("geometry_a") for part in group.parts.values()] == ["a_b", "a_b", "a", "a"]
+
+
+def test_the_distance_from_a_plane_is_that_along_its_normal() -> None:
+    found, slope = Plane(n=(1, 2, -2)).distance(ca.DM([3.0, 1.0, 0.5]))
+    assert float(found) == pytest.approx((3 + 2 - 1) / 3)
+    np.testing.assert_allclose(values(slope), np.array([1, 2, -2]) / 3)
+
+
+def test_a_capsule_is_drawn_with_a_ball_at_either_end() -> None:
+    class Shown(Assembly):
+        def __init__(self) -> None:
+            self.world = World(animateWorld=False, animateGravity=False)
+            self.solid = Capsule(radius=0.1, length=0.6, n=(0, 3, 4), r=(1.0, 2.0, 3.0))
+            self.connect(self.world.frame_b, self.solid.frame_a)
+
+    system = System.of(Shown(), scene=True)
+    result = simulate(system, 1e-3, interval=1e-3, outputs=list(system.scene.variables))
+    shapes = {shape.name: shape for shape in system.scene.shapes if shape.component == "solid"}
+
+    def numbers(name: str, key: str) -> np.ndarray:
+        return np.array([result[q][0] if isinstance(q, str) else q for q in shapes[name].quantities[key]])
+
+    for name, sign in (("first", 1), ("last", -1)):
+        middle = numbers(name, "r_shape") + numbers(name, "lengthDirection") * numbers(name, "length") / 2
+        np.testing.assert_allclose(middle, np.array([1, 2, 3]) + sign * 0.3 * np.array([0, 0.6, 0.8]), atol=1e-12)
+        np.testing.assert_allclose(numbers(name, "width"), 0.2)
+    (barrel,) = (name for name in shapes if name not in ("first", "last"))
+    np.testing.assert_allclose(numbers(barrel, "length"), 0.6)
+
+
 class Foot(Assembly):
     """A part that brings its own shape."""
 

@@ -6,6 +6,7 @@ import functools
 import itertools
 import math
 import pathlib
+import sys
 
 import casadi as ca
 import fmpy
@@ -406,12 +407,40 @@ DENTED = [*TETRAHEDRON, [0.02, 0.02, 0.02]]
 
 
 @pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("points.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\n", r"has no faces; export it with its surfaces as triangles"),
+        ("cut.stl", "\0" * 90, r"cannot be read \(.*\); repair or convert it|has no faces"),
+        ("cut.ply", "ply\nformat ascii 1.0\nelement vertex 3\n", r"cannot be read \(.*\); repair or convert it"),
+    ],
+)  # fmt: skip
+def test_damaged_meshes_are_refused(tmp_path: pathlib.Path, name: str, content: str, message: str) -> None:
+    pytest.importorskip("trimesh", reason="no trimesh: the extra mbfmu[meshes] has it")
+    (tmp_path / name).write_text(content)
+    with pytest.raises(ModelError, match=rf"ConvexMesh\.fileName = '.*{name}': {message}"):
+        ConvexMesh(fileName=str(tmp_path / name))
+
+
+def test_a_mesh_without_its_reader_names_the_extra(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "one.obj").write_text("v 0 0 0\n")
+    monkeypatch.setitem(sys.modules, "trimesh", None)
+    with pytest.raises(
+        ModelError, match=r"fileName = '.*one\.obj': reading it needs trimesh; `pip install mbfmu\[mesh"
+    ):
+        ConvexMesh(fileName=str(tmp_path / "one.obj"))
+
+
+@pytest.mark.parametrize(
     ("make", "message"),
     [
         (lambda: ConvexMesh(), r"ConvexMesh: a mesh without vertices; give a file, or vertices"),
         (lambda: ConvexMesh(vertices=[[0, 0]]), r"vertices has the shape \(1, 2\); expected three coordinates"),
         (lambda: ConvexMesh(vertices=[[0, 0, math.nan]]), r"every value must be finite"),
         (lambda: ConvexMesh(vertices=CUBE * [1, 1, math.inf]), r"^ConvexMesh.vertices\[1,3\] = -?inf: every value"),
+        (
+            lambda: ConvexMesh(vertices=CUBE * 1e200, scale=(1e200, 1e200, 1e200)),
+            r"ConvexMesh.vertices: has coordinates that are no finite numbers; repair it, or correct scale",
+        ),
         (lambda: ConvexMesh(vertices=CUBE[:4]), r"vertices: encloses no volume; give four points or more"),
         (
             lambda: ConvexMesh(vertices=TETRAHEDRON, faces=[0, 1, 4]),

@@ -12,7 +12,7 @@ from mbfmu.components import Body, Prismatic, Revolute, World, blocks, joints, r
 from mbfmu.components.interfaces import Flange_a
 from mbfmu.dynamics.system import System
 from mbfmu.errors import ModelError
-from mbfmu.modeling import Assembly, Parameter, Start, types
+from mbfmu.modeling import Assembly, Parameter, RealInput, Start, types
 from mbfmu.modeling.connectors import Reference
 from mbfmu.modeling.writing import to_python, to_toml, write
 
@@ -231,7 +231,42 @@ def test_what_cannot_be_written_is_named(tmp_path: pathlib.Path) -> None:
         lambda a: (setattr(a, "m1", translational.Mass(m=1.0)), setattr(a, "m2", translational.Mass(m=2 * a.m1.m))),
         r"m2\.m: is an expression of other parameters",
     )
+    refused(lambda a: setattr(a, "signal", RealInput()), r"Outer\.signal: a signal connector of an assembly cannot be")
+
+    def uneven(a: Assembly) -> None:
+        a.sum, a.one = blocks.Sum(nin=3), blocks.Multiplex(n=2)
+        a.connect(a.one.y, a.sum.u[::2])
+
+    refused(uneven, r"sum\.u: elements \(0, 2\) are no slice, which cannot be written")
+    refused(uneven, r"sum\.u: elements \(0, 2\) are no slice, which cannot be written", to_toml)
+
+    def with_another(a: Assembly) -> None:
+        a.plane = joints.Planar()
+        a.plane.add("another", Revolute())
+
+    refused(with_another, r"plane: has other parts than its class gives it, which cannot be written")
     refused(lambda a: a.add("slide", Prismatic(), when=lambda self: False), "slide: exists on a condition")
     refused(lambda a: setattr(a, "axis", Flange_a()), "assembly files have no connectors of their own", to_toml)
+
+    class Reckoning(Assembly):
+        def __init__(self) -> None:
+            self.world = World()
+
+        def equations(self) -> None:
+            """Of its own."""
+
+    with pytest.raises(ModelError, match=r"Reckoning: has equations of its own, which cannot be written"):
+        to_python(Reckoning())
     with pytest.raises(ModelError, match=r"model\.json: what is written is Python or TOML"):
         write(mbfmu.load("pendulum"), tmp_path / "model.json")
+
+
+def test_documents_that_end_with_a_quote_are_written(tmp_path: pathlib.Path) -> None:
+    class Quoting(Assembly):
+        """Says "yes\""""
+
+        def __init__(self) -> None:
+            self.world = World()
+
+    (tmp_path / "quoting.py").write_text(to_python(Quoting()))
+    assert (type(mbfmu.load(tmp_path / "quoting.py")).__doc__ or "").strip() == 'Says "yes"'
