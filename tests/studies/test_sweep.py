@@ -210,6 +210,143 @@ def test_designs():
         design.design({"a": "many"})
 
 
+def test_grids_take_samples_together_and_run_fastest_along_the_last_axis():
+    """Samples are the slowest, and rows of them stay together; columns are in the order that is given."""
+    given = {"a": [1, 2], "b": "normal:5:2", "c": "0.1,0.2,0.3", "d": "uniform:3:4"}
+    found = design.design(given, 2, "random", 7)
+    assert (found.names, len(found)) == (("a", "b", "c", "d"), 12)
+    rows = found.values(0, 12)
+    np.testing.assert_array_equal(rows[:, [0, 2]], [(a, c) for _ in range(2) for a in (1, 2) for c in (0.1, 0.2, 0.3)])
+    unit = np.random.default_rng(7).random((2, 2))
+    np.testing.assert_allclose(rows[::6, 1], scipy.stats.norm.ppf(unit[:, 0], 5, 2))
+    np.testing.assert_allclose(rows[::6, 3], 3 + unit[:, 1])
+    assert (np.diff(rows[:, [1, 3]], axis=0).any(axis=1)).tolist() == [k == 5 for k in range(11)]
+    np.testing.assert_array_equal(found.values(4, 9), rows[4:9])
+    other = design.design(given, 2, "random", 8)
+    assert found.digest() == design.design(given, 2, "random", 7).digest() != other.digest()
+    assert design.design({"a": [1, 2]}).digest() != design.design({"b": [1, 2]}).digest()
+    assert len(design.design({"a": "uniform:0:1"}, 1)) == 1
+    assert len(design.design({"a": "uniform:0:1"}, 3)) == 3
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("0.5", [0.5]),
+        ("3,-1", [3, -1]),
+        ("linspace:2:4:3", [2, 3, 4]),
+        ("linspace:4:2:1", [4]),
+        ("logspace:1:100:3", [1, 10, 100]),
+        ("logspace:-1:-100:3", [-1, -10, -100]),
+    ],
+)
+def test_values_of_texts(text, values):
+    np.testing.assert_allclose(design.parse("a", text), values)
+
+
+@pytest.mark.parametrize(
+    ("text", "support", "mean", "deviation"),
+    [
+        ("uniform:3:7", (3, 7), 5, 4 / np.sqrt(12)),
+        ("loguniform:2:8", (2, 8), 6 / np.log(4), None),
+        ("normal:5:2", (-np.inf, np.inf), 5, 2),
+        ("triangular:1:2:5", (1, 5), 8 / 3, np.sqrt((1 + 4 + 25 - 2 - 5 - 10) / 18)),
+    ],
+)
+def test_distributions_of_texts(text, support, mean, deviation):
+    found = design.parse("a", text)
+    assert found.support() == pytest.approx(support)
+    assert found.mean() == pytest.approx(mean)
+    assert deviation is None or found.std() == pytest.approx(deviation)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "1,", "linspace:0:1", "linspace:0:1:0", "linspace:0:1:2.5", "logspace:0:1:3", "logspace:-1:1:3", "uniform:2:2",
+     "uniform:3:2", "loguniform:0:1", "normal:0:0", "normal:0:-1", "normal:nan:1", "uniform:0:inf", "triangular:1:6:5",
+     "uniform", "uniform:1:2:3", "gamma:1:2"],
+)  # fmt: skip
+def test_texts_that_are_no_values_are_refused(text):
+    with pytest.raises(ModelError, match=rf"^-p a={text}: write values as 0\.1,0\.2,0\.5, linspace:FIRST"):
+        design.parse("a", text)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (({"a": []},), r"^'a' has no values$"),
+        (({"a": [[1, 2], [3, 4]]},), r"^'a' has values of the shape \(2, 2\); give one number for each run"),
+        (({"a": [1, np.inf]},), r"^'a' has the value inf; give finite numbers"),
+        (({"a": scipy.stats.cauchy()}, 4, "sobl"), r'^the sampling "sobl" is unknown; there are sobol, latin, random'),
+        (({"a": [1]}, 4), r"^samples are drawn from distributions, such as uniform:1:2; here are lists only"),
+        (({"a": "uniform:0:1"}, 10**8 + 1), r"^samples = 100000001: more than 1e\+08 are more values than memory"),
+        (({"a": "linspace:0:1:100000001"},), r"^linspace:0:1:1e\+08 has more values than memory holds; choose fewer"),
+    ],
+)
+def test_designs_that_cannot_be_are_refused(arguments, message):
+    with pytest.raises(ModelError, match=message):
+        design.design(*arguments)
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        ({}, "the table of runs is empty; give a column per parameter"),
+        ({"a": []}, "the table of runs is empty; give a column per parameter"),
+        ({"a": [1, 2], "b": [1, 2, 3]}, "the columns of the table of runs differ in length"),
+        ({"a": [1, np.nan]}, "'a' has the value nan; give finite numbers"),
+    ],
+)
+def test_tables_of_runs_that_are_none_are_refused(columns, message):
+    with pytest.raises(ModelError, match=f"^{message}"):
+        design.table(columns)
+
+
+def test_parts_of_runs():
+    assert list(design.chunks(0, 3)) == []
+    assert list(design.chunks(6, 3)) == [(0, 3), (3, 6)]
+    assert list(design.chunks(7, 3)) == [(0, 3), (3, 6), (6, 7)]
+    assert design.table({"a": [1, 2], "b": [3, 4]}).values(1, 2).tolist() == [[2, 4]]
+
+
+def test_reductions_of_unequal_steps():
+    """Means are integrals of straight lines: (-1 * 1 - 0.5 * 3) / 4, and of squares (5 * 1 + 6.5 * 3) / 4."""
+    times, rows = np.array([2.0, 3.0, 6.0]), np.array([[1.0, -3.0, 2.0], [0.0, 0.0, 0.5]])
+    known = {
+        "initial": 1.0, "final": 2.0, "min": -3.0, "max": 2.0, "absmax": 3.0, "mean": -0.625, "rms": np.sqrt(6.125)
+    }  # fmt: skip
+    assert set(known) == set(reductions.REDUCTIONS)
+    for what, value in known.items():
+        kept = reductions.parse(f"x:{what}")
+        assert kept.reduce(times, rows)[0] == pytest.approx(value), what
+        assert (kept.label, kept.name, kept.is_time) == (f"x:{what}", "x", False)
+    assert reductions.parse("x:crossing=1").is_time
+    assert [reductions.parse(text).reduce for text in ("x", "x:trajectory")] == [None, None]
+
+
+@pytest.mark.parametrize(
+    ("row", "level", "instant"),
+    [
+        ([0.0, 1.0, 3.0, 9.0], 0.5, 1.5),
+        ([4.0, 2.0, -2.0, 9.0], 0.0, 3.0),
+        ([0.0, 0.0, 2.0, -2.0], 1.5, 3.5),
+        ([3.0, 1.0, 1.0, 0.0], 1.0, 2.0),
+        ([3.0, 3.0, 3.0, 1.0], 1.0, 8.0),
+        ([1.0, 2.0, 0.0, 1.0], 1.0, 1.0),
+        ([-1.0, -1.0, -2.0, 3.0], 2.0, 4 + 4 * 4 / 5),
+        ([0.0, 1.0, 2.0, 3.0], 3.5, np.nan),
+        ([2.0, 2.0, 2.0, 2.0], 1.0, np.nan),
+        ([0.0, np.nan, np.nan, np.nan], 1.0, np.nan),
+    ],
+    ids=["up", "down", "late", "touches", "at the end", "at once", "last", "below", "stays", "failed"],
+)
+def test_the_first_instant_at_which_a_level_is_passed(row, level, instant):
+    """Between recorded instants along a straight line, in a row of several."""
+    times, rows = np.array([1.0, 2.0, 4.0, 8.0]), np.array([[7.0, 8.0, 9.0, 10.0], row])
+    found = reductions.parse(f"x:crossing={level}").reduce(times, rows)
+    np.testing.assert_allclose(found, [np.nan, instant])
+
+
 def test_reductions():
     times = np.linspace(0.0, 2 * np.pi, 2001)
     rows = np.stack([np.sin(times), 0 * times + 2])
