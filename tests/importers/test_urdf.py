@@ -213,6 +213,22 @@ def test_joints_start_in_the_middle_of_limits_without_zero(tmp_path: pathlib.Pat
     assert mbfmu.load(path).parts["j"].start("phi")[:2] == (0.7, True)
 
 
+@pytest.mark.parametrize(
+    ("said", "found"),
+    [("", (None, None)), ('lower="-0.25"', (-0.25, 0.0)), ('upper="0.75"', (0.0, 0.75))],
+    ids=["none", "lower", "upper"],
+)
+def test_a_limit_that_is_not_said_is_zero_and_neither_is_no_limit(
+    said: str, found: tuple[float | None, float | None], tmp_path: pathlib.Path
+) -> None:
+    """A limit of effort alone leaves a joint free."""
+    hinge = joint("j", "revolute", "a", "b", more=f'<limit {said} effort="10" velocity="1"/>')
+    assembly = mbfmu.load(written(tmp_path, '<link name="a"/>', link("b"), hinge), drive="position", stops=True)
+    (variable,) = (v for v in mbfmu.System.of(assembly).variables if v.name == "j_phi_ref")
+    assert (variable.min, variable.max) == found
+    assert ("j_stop" in assembly.parts) == (found != (None, None))
+
+
 def test_position_drives_have_the_bandwidth_asked_for(tmp_path: pathlib.Path) -> None:
     arm = '<link name="arm"><inertial><origin xyz="0.5 0 0"/><mass value="2"/>'
     arm += '<inertia ixx="0.1" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial></link>'
