@@ -367,3 +367,17 @@ class Root(electrical.interfaces.OnePort):
 def test_start_values_of_iteration_variables_choose_the_solution(start):
     v, i = swept(Root(w=Start(start)), 0.0, 3.0)
     np.testing.assert_allclose(100 * i, start * np.sqrt(4 + v), rtol=1e-13)
+
+
+@pytest.mark.slow
+def test_a_current_that_is_given_finds_the_voltage_behind_a_diode():
+    """5 V over 100 Ohm and a diode into a capacitor: 10 mA at the start, of which the diode keeps its voltage."""
+    result = run(
+        "source.p - r.p", "r.n - diode.p", "diode.n - c.p", "c.n - source.n", "ground.p - source.n",
+        stop=0.01, step=0.01, source=electrical.ConstantVoltage(V=5.0), c=electrical.Capacitor(C=1e-3),
+        r=electrical.Resistor(R=100.0, i=Start(0.01, fixed=True)), ground=electrical.Ground(),
+        diode=electrical.Diode(Ids=1e-6, Vt=0.04, R=1e8),
+    )  # fmt: skip
+    drop = brentq(lambda v: 1e-6 * (np.exp(v / 0.04) - 1) + v / 1e8 - 0.01, 0.0, 0.5, xtol=1e-15)
+    np.testing.assert_allclose(result["c.v"][0], 5.0 - 1.0 - drop, rtol=1e-9)
+    np.testing.assert_allclose(result["diode.v"][0], drop, rtol=1e-9)
