@@ -7,8 +7,10 @@ import errno
 import json
 import os
 import pathlib
+import runpy
 import signal
-from types import SimpleNamespace
+import sys
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -251,6 +253,42 @@ def test_programs_end_with_a_code_and_one_line(
     monkeypatch.setattr(commands, "app", run)
     assert cli.main(["list"]) == code
     assert capsys.readouterr().err.strip() == words
+
+
+def test_ctrl_c_while_libraries_are_loaded_is_one_line(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Loading(ModuleType):
+        def __getattr__(self, name: str) -> Any:
+            raise KeyboardInterrupt
+
+    monkeypatch.setitem(sys.modules, "mbfmu.cli.commands", Loading("mbfmu.cli.commands"))
+    with pytest.raises(SystemExit) as end:
+        runpy.run_path(cli.__file__)
+    assert end.value.code == 130
+    assert capsys.readouterr().err == "mbfmu: stopped\n"
+
+
+def test_what_cannot_be_printed_any_more_goes_nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where flushing fails the descriptor is another one, and what is still printed is lost; else all stays."""
+    reader, writer = os.pipe()
+    with os.fdopen(writer, "w") as out:
+        monkeypatch.setattr(sys, "stdout", out)
+        out.write("first")
+        commands.leave_stdout()
+        assert os.read(reader, 100) == b"first"
+        os.close(reader)
+        out.write("second")
+        commands.leave_stdout()
+        assert os.path.samestat(os.fstat(out.fileno()), pathlib.Path(os.devnull).stat())
+
+
+@pytest.mark.slow
+def test_without_a_command_there_is_help(shown: Any) -> None:
+    assert cli.main([]) == 0
+    told = shown()
+    assert "Mechanisms written in Python with the vocabulary of Modelica MultiBody become FMUs." in told
+    assert all(command in told for command in ("build", "simulate", "validate", "equilibrium"))
 
 
 def test_defects_are_told_as_such_with_their_trace(

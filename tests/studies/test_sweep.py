@@ -7,6 +7,7 @@ import json
 import pathlib
 import subprocess
 import sys
+import types
 
 import numpy as np
 import pytest
@@ -22,7 +23,7 @@ from mbfmu.runtime.batch import part_of
 from mbfmu.runtime.compiled import code_of
 from mbfmu.runtime.lanes import most
 from mbfmu.runtime.run import model_of
-from mbfmu.studies import design, reductions, store
+from mbfmu.studies import design, reductions, store, variants
 
 
 @pytest.fixture(scope="module")
@@ -300,6 +301,44 @@ def test_designs_that_cannot_be_are_refused(arguments, message):
 def test_tables_of_runs_that_are_none_are_refused(columns, message):
     with pytest.raises(ModelError, match=f"^{message}"):
         design.table(columns)
+
+
+def test_values_that_shape_a_model_are_combined_once():
+    """Of a grid each with each, of samples as they were drawn; whatever the order in which columns are asked for."""
+    rows = np.array([[7.0, 1.5], [8.0, 2.5], [7.0, 1.5], [7.0, 3.5]])
+    found = design.Design(("a", "b", "c", "d"), ((3, np.array([4.0, 5.0, 4.0])), (1, np.array([6.0]))), (2, 0), rows)
+    assert len(found) == 12
+    known = variants.combinations(found, [3, 0, 1])
+    assert known == [(x, 6.0, y) for y in (4.0, 5.0) for x in (1.5, 2.5, 3.5)]
+    assert variants.combinations(found, {2, 0}) == [(1.5, 7.0), (2.5, 8.0), (3.5, 7.0)]
+    assert variants.combinations(found, []) == [()]
+    values = found.values(0, 12)[:, [0, 1, 3]]
+    places = variants.numbered(known, values)
+    np.testing.assert_array_equal(np.array(known)[places], values)
+
+
+def test_numbers_become_what_a_parameter_is():
+    """By the model's variable, and where there is none by the default of the argument."""
+    recipe = variants.Recipe(lambda given: None, {"n": 3, "on": True, "m": 0.5})
+    kinds = {"k": "Integer", "flag": "Boolean", "x": "Real"}
+    names = [types.SimpleNamespace(name=name, type=type_, store="P") for name, type_ in kinds.items()]
+    system = types.SimpleNamespace(variables=names)
+    for name, value, wanted in (
+        ("n", 4.0, 4), ("n", 4.5, 4.5), ("on", 1.0, True), ("on", 0.0, False), ("m", 2.0, 2.0), ("k", 2.0, 2),
+        ("flag", 1.0, True), ("x", 3.0, 3.0), ("other", 1.0, 1.0),
+    ):  # fmt: skip
+        found = recipe.typed(system, name, value)
+        assert (found, type(found)) == (wanted, type(wanted)), name
+    for name in ("on", "flag"):
+        with pytest.raises(ModelError, match=rf"^'{name}' cannot be 0\.5: it is true \(1\) or false \(0\)"):
+            recipe.typed(system, name, 0.5)
+    assert recipe.typed(None, "k", 2.0) == 2.0
+    assert [recipe.shaping(None, name) for name in ("n", "k")] == [True, False]
+    names += [
+        types.SimpleNamespace(name=name, store=store, structural=structural)
+        for name, store, structural in (("n", "P", False), ("s", "constant", True), ("c", "constant", False))
+    ]
+    assert [recipe.shaping(system, name) for name in ("n", "s", "c", "on")] == [False, True, False, True]
 
 
 def test_parts_of_runs():
