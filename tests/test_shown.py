@@ -277,6 +277,7 @@ def test_what_cannot_be_printed_any_more_goes_nowhere(monkeypatch: pytest.Monkey
         out.write("first")
         commands.leave_stdout()
         assert os.read(reader, 100) == b"first"
+        assert not os.path.samestat(os.fstat(out.fileno()), pathlib.Path(os.devnull).stat())
         os.close(reader)
         out.write("second")
         commands.leave_stdout()
@@ -287,7 +288,7 @@ def test_what_cannot_be_printed_any_more_goes_nowhere(monkeypatch: pytest.Monkey
 def test_without_a_command_there_is_help(shown: Any) -> None:
     assert cli.main([]) == 0
     told = shown()
-    assert "Mechanisms written in Python with the vocabulary of Modelica MultiBody become FMUs." in told
+    assert "Mechanisms written in Python become FMUs" in told
     assert all(command in told for command in ("build", "simulate", "validate", "equilibrium"))
 
 
