@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import copy
 import functools
+import types
 from collections.abc import Callable
 from typing import Any
 
+import casadi as ca
 import numpy as np
 import pytest
 
-from mbfmu import Assembly, System
+from mbfmu import Assembly, System, components
 from mbfmu.components import Body, Revolute, World, blocks, rotational
 from mbfmu.errors import ModelError
-from mbfmu.modeling import registry
+from mbfmu.modeling import Start, registry
+from mbfmu.modeling.evaluation import evaluated
 
 
 class Drive(Assembly):
@@ -113,6 +116,28 @@ def test_a_copy_asks_its_own_parts() -> None:
     assert copied.kept[0] is copied.one
 
 
+def test_values_that_are_not_known_yet_are_refused_by_what_they_need() -> None:
+    """A value that initialisation finds, and a symbol of nobody."""
+    foreign = ca.SX.sym("foreign")
+
+    class Three(Assembly):
+        def __init__(self) -> None:
+            self.open = rotational.Inertia(J=Start(1.0, fixed=False))
+            self.bound = rotational.Inertia(J=2 * self.open.J)
+            self.odd = rotational.Inertia(J=2 * foreign)
+            self.known = rotational.Inertia(J=3.0)
+            self.triple = rotational.Inertia(J=3 * self.known.J + 1)
+
+    made = Three()
+    assert evaluated(made.triple, "J") == 10.0
+    with pytest.raises(ModelError, match=r"bound .*: depends on open\.J, which initialisation finds"):
+        evaluated(made.bound, "J")
+    with pytest.raises(
+        ModelError, match=r"odd .*: depends on foreign, which is no parameter of it or of what it is in"
+    ):
+        evaluated(made.odd, "J")
+
+
 class Entry:
     """An entry point that names something else than it should."""
 
@@ -140,6 +165,16 @@ def test_entry_points_of_other_packages_are_told_by_name(monkeypatch: pytest.Mon
         monkeypatch.setattr(registry, "entry_points", lambda group: [Entry(missing)])
         with pytest.raises(ModelError, match=r"odd = somewhere:thing: No module.*reinstall the package"):
             registry.component_classes()
+        twice = types.ModuleType("twice")
+        twice.__dict__.update(__all__=["Body"], Body=type("Body", (Body,), {"__module__": "twice"}))
+        monkeypatch.setattr(registry, "entry_points", lambda group: [Entry(components), Entry(twice)])
+        with pytest.raises(
+            ModelError, match=r"Parts\.Body: is both .*\.Body and twice\.Body; give one of them another"
+        ):
+            registry.component_classes()
+        monkeypatch.setattr(registry, "entry_points", lambda group: [Entry(components), Entry(components)])
+        assert registry.component_classes()["MultiBody.Parts.Body"] is Body
+        registry.component_classes.cache_clear()
         inner = ModuleNotFoundError("No module named 'else'", name="else")
         monkeypatch.setattr(registry, "entry_points", lambda group: [Entry(inner)])
         with pytest.raises(ModuleNotFoundError, match="else"):  # what it needs itself, with its traceback
