@@ -27,6 +27,9 @@ SMALL
 /* What constraints that were dropped as dependent may be off by, beside positions: a tenth of a micrometre in a metre. */
 #define REDUNDANT_MET 1e-7
 
+/* So near, relatively, are the starts with either mode of a switch that starts on its crossing. */
+#define SAME_START 1e-6
+
 static int norm_finite(const Instance *s, const double *r, double *norm)
 {
     double sum = 0;
@@ -470,6 +473,18 @@ INTERNAL Outcome check_still_redundant(Instance *s, double t, const double *x, c
     return ASSERTION;
 }
 
+/* A switch that has changed there and back starts on its crossing where rounding decides: then the start is the same with
+   either mode. Returns one that does not, -1 where all do. */
+static int find_unsettled(const Instance *s)
+{
+    int same = 1;
+    for (int j = 0; j < nunknowns(s->model); ++j)
+        if (!(fabs(s->initial.X[j] - s->initial.X_last[j]) <= SAME_START * (1 + fabs(s->initial.X[j])))) same = 0;
+    for (int i = 0; !same && i < nm(s->model); ++i)
+        if (s->initial.mode_changes[i] > 1 && disagrees(s->head.c[i], s->latch.m[i])) return i;
+    return -1;
+}
+
 /* Solve for consistent states at the start time, with delayed signals as they are known; where the states are singular,
    `leaving` puts them on a branch. */
 static int find_start_once(Instance *s, int leaving)
@@ -498,6 +513,7 @@ static int find_start_once(Instance *s, int leaving)
         COPY(s->given.P, s->given.start, npar(s->model));
         derive(s);
         begin_iterations(s);
+        COPY(s->initial.X_last, s->initial.X, nunknowns(s->model));
         if (!solve_from_guess(s)) return 0;
         take_start(s);
         if (leaving) leave_singular_position(s);
@@ -507,13 +523,19 @@ static int find_start_once(Instance *s, int leaving)
             for (int i = 0; i < nw(s->model); ++i) s->events.w_before[i] = 0;
         }
         forget_flips(s);
-        /* A switch that has changed there and back starts on its crossing: rounding decides, and either mode is right. */
+        /* A switch that has changed there and back stays, if it starts on its crossing: see find_unsettled. */
         for (int i = 0; i < nm(s->model); ++i)
             if (s->initial.mode_changes[i] > 1) s->events.flipped[i] = STAYS;
         Outcome outcome = agree(s, t, s->latch.x, s->latch.m, s->head.c);
         for (int i = 0; i < nm(s->model); ++i) s->initial.mode_changes[i] += s->initial.m_last[i] != s->latch.m[i];
         if (outcome) {
             explain_start(s, outcome);
+            return 0;
+        }
+        int unsettled = find_unsettled(s);
+        if (unsettled >= 0) {
+            because(s, "no start is found in which %s settles: with either mode the other one applies; give other start "
+                    "values", s->tables->switch_names[unsettled]);
             return 0;
         }
         settled = !memcmp(s->initial.m_last, s->latch.m, (size_t)ndiscrete(s->model) * sizeof(double));

@@ -280,7 +280,8 @@ static void take_initialisation(Area *area, Instance *s)
     Initialisation *start = &s->initial;
     size_t unknowns = (size_t)nunknowns(model), equations = (size_t)nequations(model), rows = (size_t)model->part_rows,
            columns = (size_t)model->part_columns;
-    double **of_unknowns[] = {&start->X, &start->X_trial, &start->X_before, &start->X_blamed, &start->dX};
+    double **of_unknowns[] = {&start->X, &start->X_trial, &start->X_before, &start->X_blamed, &start->X_last,
+                              &start->dX};
     double **of_equations[] = {&start->r, &start->r_trial, &start->r_scale, &start->s};
     for (size_t i = 0; i < sizeof of_unknowns / sizeof *of_unknowns; ++i)
         *of_unknowns[i] = take_doubles(area, unknowns);

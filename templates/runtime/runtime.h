@@ -394,7 +394,7 @@ typedef struct {
 
 /* The equations of initialisation, and their solution (initialise.c, parts.c, singular.c, undetermined_start.c). */
 typedef struct {
-    double *X, *X_trial, *X_before, *X_blamed, *dX, *r, *r_trial, *r_scale, *s, *J, *JJ, *column_norms;
+    double *X, *X_trial, *X_before, *X_blamed, *X_last, *dX, *r, *r_trial, *r_scale, *s, *J, *JJ, *column_norms;
     double *part_step;              /* of the unknowns of a part */
     int first_part, parts_end;      /* the parts that are looked at, their rows and their unknowns */
     int left_out;                   /* of the equations: 0 for none, LAST_STAGE for all but positions */

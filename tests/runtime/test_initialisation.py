@@ -324,3 +324,22 @@ def test_switches_of_each_start_are_found_anew(library):
         slave.set("p0", start)
         accelerations.append(slave.get("y0"))
     assert accelerations == [1.0, 1.0, 1.0, 0.0, 1.0]
+
+
+def contradictory():
+    """It starts at p[0] where it is not above 0, and at -p[0] where it is: at 0 rounding may choose."""
+    d = Draft("contradictory", q=1, v=1, switches=1, parameters=[1.0])
+    initial = d.X[0] - d.P[0] * (1 - 2 * d.m[0])
+    return d.equations(A=ca.SX(1), b=0, guess=ca.SX.zeros(2), initial=initial, crossings=d.q)
+
+
+@pytest.mark.slow
+def test_a_switch_that_contradicts_either_mode_has_no_start(library):
+    """It was held in one of them where it went there and back, as if it started on its crossing."""
+    slave = library(contradictory).slave().enter()
+    with pytest.raises(Failed, match=r"no start is found in which switch 0 settles: with either mode the other one app"):
+        slave.get("x0")
+    slave.set("p0", -1.0)
+    assert abs(slave.get("x0")) == 1.0
+    slave.set("p0", 0.0)
+    assert slave.get("x0") == 0.0
