@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from mbfmu import Assembly, Component, System
-from mbfmu.components import World, blocks, rotational
+from mbfmu.components import Body, FixedTranslation, Revolute, World, blocks, rotational
 from mbfmu.components.interfaces import Flange_a
 from mbfmu.errors import ModelError
 from mbfmu.modeling import (
@@ -21,6 +21,7 @@ from mbfmu.modeling import (
     Parameter,
     RealInput,
     RealOutput,
+    Start,
     State,
     Variable,
 )
@@ -263,6 +264,75 @@ def test_what_assemblies_cannot_be(name: str) -> None:
     make, words = ASSEMBLIES[name]
     with pytest.raises(ModelError, match=words):
         System.of(make())
+
+
+@pytest.mark.parametrize(
+    ("assign", "words"),
+    [
+        (
+            lambda own: setattr(own.inner.constant, "k", 1.0),
+            r"Reading: .* of Reading assign inner\.constant\.k, which is",
+        ),
+        (lambda own: setattr(own.inner, "v", 1.0), r"assign inner\.v, which is for inner \(Inner\) to say; connect it"),
+        (lambda own: setattr(own.shaft, "phi", 1.0), r"assign shaft\.phi, which is for shaft \(Inertia\) to say"),
+        (
+            lambda own: setattr(own.shaft.flange_a, "tau", 1.0),
+            r"Reading\.shaft: .* cannot assign flange_a\.tau of a part",
+        ),
+        (
+            lambda own: setattr(own.shaft.flange_a, "phi", 1.0),
+            r"Reading\.shaft: .* cannot assign flange_a\.phi of a part",
+        ),
+        (lambda own: None, r"^Reading: the equations of Reading do not assign w"),
+    ],
+    ids=["parameter", "variable", "coordinate", "torque", "angle", "nothing"],
+)
+def test_equations_do_not_assign_what_parts_say(assign: Callable[[Any], None], words: str) -> None:
+    class Reading(Assembly):
+        w = Variable(t.Real, "Its own")
+
+        def __init__(self) -> None:
+            self.inner, self.shaft = Inner(), rotational.Inertia(J=1.0)
+
+        def equations(self) -> None:
+            if assign(self) is not None:
+                self.w = 1.0
+
+    with pytest.raises(ModelError, match=words):
+        System.of(Reading())
+
+
+def test_equations_differentiate_what_is_at_connectors_of_parts() -> None:
+    """Position, velocity and acceleration of the end of an arm that turns, and a product of an angle with itself."""
+
+    class Watching(Assembly):
+        v = Variable(t.Velocity, "Velocity of the end", shape=3)
+        a = Variable(t.Acceleration, "Its acceleration", shape=3)
+        growth = Variable(t.Real, "Rate of the squared angle")
+
+        def __init__(self) -> None:
+            self.world = World()
+            start = {"phi": Start(0.4, fixed=True), "w": Start(1.5, fixed=True)}
+            self.hinge, self.arm = Revolute(useAxisFlange=True, **start), FixedTranslation(r=(0.3, -0.2, 0.1))
+            self.body = Body(m=1.0, r_CM=(0.5, 0.1, 0), I_11=0.1, I_22=0.1, I_33=0.1)
+            self.connect(self.world.frame_b, self.hinge.frame_a)
+            self.connect(self.hinge.frame_b, self.body.frame_a)
+            self.connect(self.hinge.frame_b, self.arm.frame_a)
+
+        def equations(self) -> None:
+            self.v = self.der(self.arm.frame_b.r_0)
+            self.a = self.der(self.v)
+            self.growth = self.der(self.hinge.axis.phi * self.hinge.axis.phi)
+
+    result = simulate(Watching(), 0.5, interval=0.5, tolerance=1e-10)
+    for k in (0, -1):
+        phi, w, z = (result[f"hinge.{name}"][k] for name in ("phi", "w", "a"))
+        r = np.array([0.3 * np.cos(phi) + 0.2 * np.sin(phi), 0.3 * np.sin(phi) - 0.2 * np.cos(phi), 0.1])
+        v = np.cross((0, 0, w), r)
+        np.testing.assert_allclose([result[f"v[{i}]"][k] for i in (1, 2, 3)], v, atol=1e-12)
+        a = np.cross((0, 0, z), r) + np.cross((0, 0, w), v)
+        np.testing.assert_allclose([result[f"a[{i}]"][k] for i in (1, 2, 3)], a, atol=1e-12)
+        assert result["growth"][k] == pytest.approx(2 * phi * w, rel=1e-12)
 
 
 def test_equations_read_parts_of_parts() -> None:

@@ -53,6 +53,15 @@ class PartView:
         self._notes, self._name, self._part = notes, name, part
         notes.asked.is_personal = True
 
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name.startswith("_"):
+            object.__setattr__(self, name, value)
+            return
+        raise ModelError(
+            f"{self._notes.where}: the equations of {type(self._notes.component).__name__} assign {self._name}.{name}, "
+            f"which is for {self._part.title} to say; connect it, or modify it where it is made"
+        )
+
     def __getattr__(self, name: str) -> Any:
         part = self._part
         if name in part.parts:

@@ -302,7 +302,7 @@ class Structure:
         declared = declared if isinstance(declared, Variable) and declared.enabled(component) else None
         leaf = None if declared is None else declared.leaf(component)
         if leaf is None and leaves.Value(name) not in behaviour.targets:
-            raise ModelError(f"{path}: the equations of {type(component).__name__} do not assign {name}")
+            raise ModelError(f"{component.where}: the equations of {type(component).__name__} do not assign {name}")
         if leaf is None:
             return self.target(path, leaves.Value(name), order)
         for done in range(order):
