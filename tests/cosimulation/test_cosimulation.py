@@ -8,6 +8,7 @@ import math
 import pathlib
 import re
 import sys
+import types
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from mbfmu.components import blocks, rotational, translational
 from mbfmu.components.interfaces import Flange_a, TranslationalFlange_a
 from mbfmu.cosimulation import SystemStructure, cosimulate, exposed_flanges, loops
 from mbfmu.cosimulation.flanges import ExposedFlange, wires
+from mbfmu.cosimulation.recording import Account, Recorder
 from mbfmu.demos import drivetrain
 from mbfmu.errors import ModelError, SimulationError
 from mbfmu.fmi.description import read_description
@@ -529,6 +531,53 @@ def test_a_loop_that_is_not_linear_has_the_slopes_of_its_solution() -> None:
 def test_a_loop_without_solution_is_named() -> None:
     with pytest.raises(SimulationError, match=r"shaft: no values on which the coupled FMUs agree"):
         loops.consistent_inputs(lambda u: u + 1.0, np.zeros(1), [0], ["shaft"])
+
+
+# -- what is recorded
+
+
+def test_points_of_elements_become_those_of_the_system() -> None:
+    """Continuous values go along lines, others are held, up to where the element has come that is least far."""
+    recorder = Recorder.__new__(Recorder)
+    kinds = {"fast": (True,), "slow": (True, False), "late": (True,)}
+    recorder.name, recorder._units, recorder._arrays = "S", {"slow.y": "m"}, {}
+    recorder._groups = {
+        name: (None, SimpleScalars([types.SimpleNamespace(continuous=one) for one in kind]))  # type: ignore[misc,arg-type]
+        for name, kind in kinds.items()
+    }
+    recorder._times = {"fast": [1.0, 1.5, 2.0, 3.0], "slow": [1.0, 2.5, 4.0], "late": [1.0, 1.5, 2.0, 3.0, 4.0]}
+    recorder._rows = {"fast": [[4], [7], [9], [2]], "slow": [[0, 0], [3, 1], [9, 5]], "late": [[k] for k in range(5)]}
+    recorder._places = {"fast.x": ("fast", 0), "slow.n": ("slow", 1), "slow.y": ("slow", 0), "late.z": ("late", 0)}
+    recorder._outputs = ["slow.y"]
+    account = Account()
+    result = recorder.result("slow ends the run", account)
+    assert result.time.tolist() == [1.0, 1.5, 2.0, 2.5, 3.0]
+    assert result["fast.x"] == pytest.approx([4, 7, 9, 5.5, 2])
+    assert result["slow.y"] == pytest.approx([0, 1, 2, 3, 5])
+    assert result["slow.n"].tolist() == [0, 0, 0, 1, 1]
+    assert result["late.z"] == pytest.approx([0, 1, 2, 2.5, 3])
+    assert (result.outputs, result.units, result.ended) == (("slow.y",), {"slow.y": "m"}, "slow ends the run")
+    assert result.account is account
+
+
+class SimpleScalars(list[Any]):
+    """What a recorder takes of Values."""
+
+    @property
+    def scalars(self) -> list[Any]:
+        return self
+
+
+def test_an_account_counts_steps_and_notes_once() -> None:
+    account = Account()
+    assert str(account) == "0 communication steps, 0 taken back; 0 calls of doStep"
+    for size in (0.25, 0.125, 0.5):
+        account.kept(size)
+    account.rejected, account.calls = 2, 9
+    for text in ("one", "two", "one"):
+        account.note(text)
+    assert account.notes == ["one", "two"]
+    assert str(account) == "3 communication steps, 0.125 to 0.5 s long, 2 taken back; 9 calls of doStep"
 
 
 # -- what can go wrong

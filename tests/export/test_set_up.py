@@ -16,13 +16,15 @@ import numpy as np
 import pytest
 from lxml import etree
 
+from mbfmu import Assembly
+from mbfmu.components import Body, BodyShape, FixedTranslation, Revolute, World
 from mbfmu.errors import BuildError
 from mbfmu.export import archive, elimination, layered_dae, layered_wasm, native, python
 from mbfmu.export.model_description_3 import build_description
 from mbfmu.fmi.rules import schema_violations
 from mbfmu.runtime import arguments, cache, npm
 from mbfmu.scene import bundle
-from mbfmu.scene.grips import Grip
+from mbfmu.scene.grips import Grip, with_grips
 from mbfmu.scene.ranges import _is_effort
 
 posix = pytest.mark.skipif(os.name != "posix", reason="runs scripts of a shell")
@@ -312,3 +314,29 @@ def test_a_grip_tells_the_references_of_all_that_it_takes_or_nothing(inner: str)
     assert [grip.owns(name) for name in ("grip1.force[1]", "grip10.force[1]", "arm.r_0[1]")] == [True, False, False]
     for name in ("grip1.torque[2]", f"arm{inner}.z_a[3]"):
         assert grip.entry({key: value for key, value in elements.items() if key != name}) is None
+
+
+class Crane(Assembly):
+    """Two bodies of its own, one within a part, and a part whose name a grip would take."""
+
+    def __init__(self) -> None:
+        self.world, self.hinge = World(), Revolute()
+        self.grip1 = FixedTranslation(r=(1, 0, 0))
+        self.arm, self.load = Body(m=2.0, r_CM=(0.5, 0, 0)), Body(m=3.0, r_CM=(0, 0, 0))
+        self.rod = BodyShape(m=1.0, r=(1, 0, 0), r_CM=(0.5, 0, 0))
+        self.connect(self.world.frame_b, self.hinge.frame_a)
+        for frame in (self.arm.frame_a, self.grip1.frame_a, self.rod.frame_a):
+            self.connect(self.hinge.frame_b, frame)
+        self.connect(self.grip1.frame_b, self.load.frame_a)
+
+
+def test_bodies_of_a_machine_have_grips_in_a_copy_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A name that is taken gets a sign more; what cannot be copied has none."""
+    crane = Crane()
+    twin, grips = with_grips(crane)
+    assert [(grip.name, grip.body) for grip in grips] == [("grip1_", "arm"), ("grip2", "load"), ("grip3", "rod")]
+    assert twin is not crane
+    assert not hasattr(crane, "grip2")
+    assert type(twin.grip2).__name__ == "WorldForceAndTorque"
+    monkeypatch.setattr(Crane, "copy_obstacle", "its equations are elsewhere")
+    assert with_grips(crane) == (crane, ())
