@@ -337,7 +337,7 @@ def contradictory():
 def test_a_switch_that_contradicts_either_mode_has_no_start(library):
     """It was held in one of them where it went there and back, as if it started on its crossing."""
     slave = library(contradictory).slave().enter()
-    with pytest.raises(Failed, match=r"no start is found in which switch 0 settles: with either mode the other one app"):
+    with pytest.raises(Failed, match=r"no start is found in which switch 0 settles: with either mode the other"):
         slave.get("x0")
     slave.set("p0", -1.0)
     assert abs(slave.get("x0")) == 1.0

@@ -319,3 +319,18 @@ def test_instants_without_end_are_met_for_long(library):
         slave.step(10.0 * i - slave.time)
         assert slave.get("x1") == pytest.approx(slave.time / 2, rel=1e-8)
     assert slave.statistics()["events"] == pytest.approx(4000, abs=1)
+
+
+MASSES = np.array([[0.0, 0, 2, 0], [0, 0, 0, 3], [5, 0, 1, 0], [0, 7, 0, 4]])
+
+
+def in_two_blocks():
+    """Accelerations by two blocks, of which the rows are to be exchanged: the first of each has a zero in front."""
+    d = Draft("blocks", q=4, v=4, parameters=[1.0, 2.0, 3.0, 4.0])
+    A = ca.sparsify(ca.DM(MASSES))
+    return d.equations(A=ca.SX(A), b=d.P, guess=ca.SX.zeros(8), fixed=(True,) * 8, blocks=((0, 2), (1, 3)))
+
+
+def test_each_block_has_pivots_of_its_own(library):
+    found = library(in_two_blocks).slave().start().get(*(f"w{i}" for i in range(4)))
+    assert found == pytest.approx(np.linalg.solve(MASSES, [1.0, 2.0, 3.0, 4.0]), rel=1e-14)
