@@ -2,9 +2,10 @@
 
 Python is changed by the operators of Cosmic Ray, C by the same ones, written down here. All happens in clones of the
 last commit below `build/mutants`, one for each processor. In the first, the suite runs once to record which tests come
-by which line of Python and which function of C. A broken line is shown to these, the cheapest first, until one fails;
-what runs at import is shown to the quick ones of its own folder, too, and what no test comes by to all of them. Results
-are added to `build/mutants.jsonl`, so that a run goes on where one with the same seed was stopped:
+by which line of Python and which function of C. A broken line is shown to these until one fails, the cheapest first,
+of which few are cases of one test; what runs at import is shown to the quick ones of its own folder, too, and what no
+test comes by to all of them. Results are added to `build/mutants.jsonl`, so that a run goes on where one with the same
+seed was stopped:
 
     python tests/mutants.py [NUMBER] [--seed SEED] [--only PATH] [--quick | --all-cases] [--seconds S]
 """
@@ -13,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import ast
+import collections
 import concurrent.futures
 import contextlib
 import dataclasses
@@ -135,13 +137,21 @@ def nodes_of(text: str) -> list[Any]:
     return list(ast_nodes(get_ast(text)))
 
 
+@functools.cache
+def lines_of_protocols(text: str) -> frozenset[int]:
+    """Lines of classes that only say what others have, which a type checker holds."""
+    classes = [one for one in ast.walk(ast.parse(text)) if isinstance(one, ast.ClassDef)]
+    protocols = [one for one in classes if any("Protocol" in ast.unparse(base) for base in one.bases)]
+    return frozenset(line for one in protocols for line in range(one.lineno, (one.end_lineno or one.lineno) + 1))
+
+
 def in_python(text: str, line: int) -> list[tuple[str, Callable[[], str]]]:
     """All ways to break a line of Python, by operator: functions that return the text with the line broken."""
     from cosmic_ray.mutating import mutate_code
     from cosmic_ray.plugins import get_operator, operator_names
 
     code = text.splitlines()[line - 1]
-    if re.match(r"\s*(#|$)", code) or _PROMISE.match(code):
+    if re.match(r"\s*(#|$)", code) or _PROMISE.match(code) or line in lines_of_protocols(text):
         return []
 
     def broken(operator: Any, occurrence: int) -> str:
@@ -271,8 +281,13 @@ class Coverage:
         return self.cheapest_first(found or _tests(by_line, by_line)), imported
 
     def cheapest_first(self, tests: Iterable[str]) -> list[str]:
-        """Return tests in the order of what they take."""
-        return sorted(tests, key=lambda test: (self.seconds.get(test, 0.0), test))
+        """Return tests in the order of what they take, by which each case of a function counts for all before it."""
+        cases: collections.Counter[str] = collections.Counter()
+        counts = {}
+        for test in sorted(tests, key=lambda test: (self.seconds.get(test, 0.0), test)):
+            cases[test.partition("[")[0]] += 1
+            counts[test] = (self.seconds.get(test, 0.0) + 0.02) * cases[test.partition("[")[0]]
+        return sorted(counts, key=counts.__getitem__)
 
     def stages(self, tests: list[str], most: float) -> Iterator[list[str]]:
         """Return tests in groups, each of which takes longer than the one before, until all take so many seconds."""
