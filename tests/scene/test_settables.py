@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+import json
+import pathlib
+import re
 import zipfile
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 
+import mbfmu
+from mbfmu import animation
+from mbfmu.dynamics.system import System
 from mbfmu.fmi.description import read_description
+from mbfmu.fmi.foreign import Foreign
 from mbfmu.fmi.variables import scalars_of
+from mbfmu.runtime.compilers import host_platform
+from mbfmu.scene import bundle
 from mbfmu.scene.live import _settables
+from mbfmu.scene.packing import bytes_of
 
 VARIABLES = """
   <ScalarVariable name="world.g" valueReference="0" causality="parameter" variability="fixed" initial="exact">
@@ -92,3 +103,43 @@ def test_each_is_told_with_its_kind_its_component_and_what_its_slider_spans(
     assert {key: entry[key] for key in told} == told
     assert type(entry["start"]) is type(told.get("start", 0.5))
     assert ("range" in entry) == (entry["type"] in ("Real", "Integer"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("built", [False, True], ids=["a source", "an FMU"])
+def test_a_live_page_has_the_fmu_its_poses_and_the_references_of_what_is_drawn(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path, built: bool
+) -> None:
+    """Without the page's program and the runtime for browsers, which are bytes among others here."""
+    for name in ("viewer.js", "runtime.wasm"):
+        (tmp_path / name).write_bytes(name.encode())
+    monkeypatch.setattr(bundle, "BUNDLE", tmp_path / "viewer.js")
+    monkeypatch.setattr(animation, "ready_library", lambda platform: tmp_path / "runtime.wasm")
+    monkeypatch.setattr(animation, "_ready_platforms", lambda: [host_platform()])
+    model: Any = mbfmu.load("double_pendulum")
+    if built:
+        model = mbfmu.build(model, tmp_path / "pendulum.fmu", equations="interpreted")
+    page = mbfmu.animate(model, tmp_path / "live.html", 1.0, live=True, tolerance=1e-7)
+    found = dict(re.findall(r'type="text/plain" id="(\w+)">([^<]*)<', page.read_text(encoding="utf-8")))
+    parts = {name: bytes_of(text) for name, text in found.items()}
+    assert (parts["wasm"], parts["viewer"]) == (b"runtime.wasm", b"viewer.js")
+    told = json.loads(parts["model"])
+    (tmp_path / "in_page.fmu").write_bytes(parts["fmu"])
+    with zipfile.ZipFile(tmp_path / "in_page.fmu") as archive:
+        assert archive.testzip() is None
+        assert {entry.compress_type for entry in archive.infolist()} == {zipfile.ZIP_STORED}
+        assert told["descriptor"] in archive.namelist()
+    fmu = Foreign(tmp_path / "in_page.fmu")
+    references = {name: scalar.reference for name, scalar in fmu.elements.items()}
+    assert {name: references[name] for name in told["quantities"]} == told["quantities"]
+    assert {entry["name"]: references[entry["name"]] for entry in told["variables"]} == {
+        entry["name"]: entry["reference"] for entry in told["variables"]
+    }
+    assert told["tolerance"] == 1e-7
+    assert [grip["component"] for grip in told["grips"]] == ([] if built else ["boxBody1", "boxBody2"])
+    assert not any("grip" in entry["name"] for entry in (*told["variables"], *told["settables"]))
+    names = list(told["quantities"])
+    run = mbfmu.simulate(System.of(mbfmu.load("double_pendulum"), scene=True), 1.0, outputs=names)
+    poses = np.frombuffer(parts["series"], np.float32).reshape(21, len(names))
+    for k in (0, -1):
+        assert poses[k] == pytest.approx([run[name][k] for name in names], abs=1e-4)
