@@ -321,11 +321,11 @@ def test_instants_without_end_are_met_for_long(library):
     assert slave.statistics()["events"] == pytest.approx(4000, abs=1)
 
 
-MASSES = np.array([[0.0, 0, 2, 0], [0, 0, 0, 3], [5, 0, 1, 0], [0, 7, 0, 4]])
+MASSES = np.array([[0.0, 0, 2, 0], [0, 8, 0, 3], [5, 0, 1, 0], [0, 7, 0, 4]])
 
 
 def in_two_blocks():
-    """Accelerations by two blocks, of which the rows are to be exchanged: the first of each has a zero in front."""
+    """Accelerations by two blocks; rows of the first are to be exchanged, those of the second are not."""
     d = Draft("blocks", q=4, v=4, parameters=[1.0, 2.0, 3.0, 4.0])
     A = ca.sparsify(ca.DM(MASSES))
     return d.equations(A=ca.SX(A), b=d.P, guess=ca.SX.zeros(8), fixed=(True,) * 8, blocks=((0, 2), (1, 3)))
