@@ -243,12 +243,12 @@ def test_names_need_no_structure_where_they_have_no_convention(tmp_path: pathlib
 
 def test_types_that_are_not_declared_are_told_once(tmp_path: pathlib.Path) -> None:
     """By FMPy; our own rules take the variable as it is."""
-    lost = DESCRIPTION.replace('declaredType="Length"', 'declaredType="Lenght" unit="m" min="4"')
+    lost = DESCRIPTION.replace('declaredType="Length"', 'declaredType="Loss" unit="m" min="4"')
     assert description_problems(etree.fromstring(lost.encode())) == [
         'The variable "s" (line 21): start=1 is not between min and max, 4 and inf.'
     ]
     (problem,) = validate(pack(tmp_path / "mass.fmu", lost.replace(' min="4"', "")), run=False)
-    assert "Lenght" in problem
+    assert "Loss" in problem
 
 
 @pytest.mark.parametrize("content", [b"", b"text", b"PK\x03\x04 not really"])
