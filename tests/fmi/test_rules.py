@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import Any
+
 import pytest
 from lxml import etree
 
+from mbfmu.fmi.description import _unusable
 from mbfmu.fmi.rules_3 import problems_of
 
 
@@ -157,3 +161,41 @@ def test_two_derivatives_of_one_state_of_fmi_3_are_told() -> None:
     assert list(problems_of(etree.fromstring(text))) == [
         'ModelStructure/ContinuousStateDerivative: 2 entries are derivatives of "s".'
     ]
+
+
+@pytest.mark.parametrize(
+    ("given", "problem"),
+    [
+        ({}, None),
+        ({"valueReference": 2**32 - 1}, None),
+        ({"valueReference": str(2**32)}, "4294967296, is none of 32 bits"),
+        ({"valueReference": -1}, 'The value reference of "v", -1, is none of 32 bits.'),
+        ({"valueReference": "x1"}, 'The value reference of "v", x1, is none of 32 bits.'),
+        ({"valueReference": None}, 'The value reference of "v", None, is none of 32 bits.'),
+        ({"causality": None, "variability": None}, None),
+        ({"causality": "structuralParameter"}, None),
+        (
+            {"causality": "inputs"},
+            'The causality of "v", "inputs", is unknown; there are parameter, structuralParameter',
+        ),
+        (
+            {"variability": "varying"},
+            'The variability of "v", "varying", is unknown; there are constant, fixed, tunable',
+        ),
+        ({"start": "1.5 -2 inf"}, None),
+        ({"start": ["1", "true"]}, None),
+        ({"start": "1 two"}, 'The start value of "v", "1 two", is no number.'),
+        ({"start": "nan"}, 'The start value of "v", "nan", is no number.'),
+        ({"start": [None]}, 'The start value of "v", "[None]", is no number.'),
+        ({"start": "two", "type": "String"}, None),
+        ({"start": "0a", "type": "Binary"}, None),
+        ({"start": "0a", "type": "Clock"}, None),
+        ({"name": "u"}, 'Two variables have the name "u".'),
+    ],
+)
+def test_variables_that_cannot_be_used_are_told(given: dict[str, Any], problem: str | None) -> None:
+    usual = {"name": "v", "type": "Real", "start": None, "causality": "local", "variability": "continuous"}
+    first = SimpleNamespace(**usual | {"name": "u", "valueReference": 0, "start": "0"})
+    found = list(_unusable([first, SimpleNamespace(**usual | {"valueReference": "7"} | given)]))
+    assert len(found) == (problem is not None)
+    assert problem is None or problem in found[0]
