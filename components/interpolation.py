@@ -6,10 +6,14 @@ Abscissae and values may be numbers or CasADi symbols, so that tables stay param
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import casadi as ca
+
+from mbfmu.errors import ModelError
+from mbfmu.modeling.user_code import described
 
 #: Values as a function of the abscissa; they are columns where a row has several.
 Law = Callable[[Any], Any]
@@ -233,9 +237,35 @@ def _rises(x: Sequence[Any], y: Sequence[Any]) -> list[Any]:
     return [ca.SX(above - y[i]) / (x[i + 1] - x[i]) for i, above in enumerate(y[1:])]
 
 
+def check_function_of_place(function: Callable[[Any, Any], Any], what: str) -> None:
+    """Refuse a user's function of (x, y), called `what`, that gives no number of symbols.
+
+    Raises:
+        ModelError: it fails, gives several numbers, or reckons with nan.
+    """
+    at = ca.SX.sym("x"), ca.SX.sym("y")
+    try:
+        value = ca.SX(function(*at))
+    except Exception as error:
+        raise ModelError(
+            f"{what} fails with CasADi symbols ({described(error)}); write it with functions of casadi"
+        ) from error
+    if value.numel() != 1:
+        raise ModelError(f"{what} gives {value.numel()} numbers; it is to give one")
+    steps = ca.Function("steps", at, [value], {"allow_free": True})
+    if any(
+        steps.instruction_id(i) == ca.OP_CONST and math.isnan(steps.instruction_constant(i))
+        for i in range(steps.n_instructions())
+    ):
+        raise ModelError(
+            f"{what} reckons with nan; float() and functions of math make that of an expression, take those of casadi"
+        )
+
+
 __all__ = [
     "SURFACES",
     "Law",
+    "check_function_of_place",
     "constant",
     "cubic",
     "cubics",

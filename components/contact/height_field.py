@@ -9,6 +9,7 @@ import casadi as ca
 import numpy as np
 
 from mbfmu.components.contact.geometry import GROUND_COLOR, Geometry
+from mbfmu.components.interpolation import check_function_of_place
 from mbfmu.errors import ModelError
 from mbfmu.frames import from_nxy
 from mbfmu.modeling import types as t
@@ -79,6 +80,8 @@ class HeightField(Geometry):
         super().check_values()
         if self.has_grid:
             self._grid()
+        else:
+            check_function_of_place(self.height, f"{self.where}: height()")
 
     def height(self, x: Any, y: Any) -> Any:
         """Height [m] at a place [m], counted from the middle; None where there is a grid."""

@@ -14,6 +14,7 @@ import casadi as ca
 import numpy as np
 
 from mbfmu.components.animation import Animated
+from mbfmu.components.interpolation import check_function_of_place
 from mbfmu.components.vehicle.road_files import read_crg
 from mbfmu.errors import ModelError
 from mbfmu.modeling import Parameter, required
@@ -159,24 +160,7 @@ class FunctionRoad(Road):
                 continue
             if not callable(function):
                 raise ModelError(f"{self.where}: {name} = {function!r:.60}: give a function of (x, y)")
-            at = ca.SX.sym("x"), ca.SX.sym("y")
-            try:
-                value = ca.SX(function(*at))
-            except Exception as error:
-                raise ModelError(
-                    f"{self.where}: {name} fails with CasADi symbols ({error}); write it with functions of casadi"
-                ) from error
-            if value.numel() != 1:
-                raise ModelError(f"{self.where}: {name} gives {value.numel()} numbers; it is to give one")
-            steps = ca.Function("steps", at, [value])
-            if any(
-                steps.instruction_id(i) == ca.OP_CONST and np.isnan(steps.instruction_constant(i))
-                for i in range(steps.n_instructions())
-            ):
-                raise ModelError(
-                    f"{self.where}: {name} reckons with nan; float() and functions of math make that of an expression, "
-                    "take those of casadi"
-                )
+            check_function_of_place(function, f"{self.where}: {name}")
 
     def height(self, x: Any, y: Any) -> Any:
         return ca.SX(self._functions[0](ca.SX(x), ca.SX(y)))

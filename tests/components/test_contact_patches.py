@@ -403,6 +403,19 @@ def on_plane(shape: Component, contact: type[Component] = Contact, **law) -> Tou
     return Touching(shape, law or {"c": 1e5}, height=0.5, contact=contact)
 
 
+class Formed(HeightField):
+    """A ground by a function that a test gives."""
+
+    modelica_name = None
+
+    def __init__(self, function) -> None:
+        self._function = function
+        super().__init__()
+
+    def height(self, x, y):
+        return self._function(x, y)
+
+
 DENTED = [*TETRAHEDRON, [0.02, 0.02, 0.02]]
 
 
@@ -457,6 +470,10 @@ def test_a_mesh_without_its_reader_names_the_extra(tmp_path: pathlib.Path, monke
         (lambda: Box(length=0.1, rounding=0.05), r"rounding = 0.05: half the least side is 0.05 m; give a smaller one"),
         (lambda: HeightField(), r"HeightField.z: has the shape \(0, 0\); a grid has 4 rows and columns or more"),
         (lambda: HeightField(z=np.zeros((4, 4)), length=0), r"HeightField.length = 0: must not be 0"),
+        (lambda: Formed(lambda x, y: math.sin(x) + y), r"Formed: height\(\) reckons with nan; .* take those of casadi"),
+        (lambda: Formed(lambda x, y: x if x > 0 else y), r"Formed: height\(\) fails .*casadi's if_else, fmin and fmax"),
+        (lambda: Formed(lambda x, y: [x, y]), r"Formed: height\(\) fails with CasADi symbols \(.*\); write it with"),
+        (lambda: Formed(lambda x, y: ca.vertcat(x, y)), r"Formed: height\(\) gives 2 numbers; it is to give one"),
         (lambda: on_plane(HeightField(z=np.zeros((4, 4)))), r"are two grounds, which do not touch"),
         (
             lambda: on_plane(ConvexMesh(vertices=CUBE), RigidContact, e=0.5),

@@ -406,6 +406,7 @@ def test_what_cannot_be_drawn(draw: Callable[[Any], None], words: str) -> None:
         System.of(assembly(world=World(), own=Drawn(draw)), scene=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("matrix", [ca.SX, lambda rows: [[ca.SX(v) for v in row] for row in rows]], ids=["SX", "rows"])
 def test_a_surface_of_symbols_is_drawn_as_one_of_numbers(matrix: Callable[[Any], Any]) -> None:
     x, y, z = ([[0.0, 0.0], [1.0, 1.0]], [[0.0, 2.0], [0.0, 2.0]], [[3.0, 4.0], [5.0, 6.0]])
