@@ -246,6 +246,19 @@ def test_what_is_no_experiment_is_refused(tmp_path, given, expected):
         build(Pushed(), tmp_path, experiment=given)
 
 
+def test_a_model_without_anything_to_compare_has_no_experiment(tmp_path):
+    class Still(Assembly):
+        def __init__(self):
+            self.one, self.gain = blocks.Constant(k=2.0), blocks.Gain(k=3.0)
+            self.connect(self.one.y, self.gain.u)
+
+    with pytest.raises(
+        BuildError, match=r"^experiment 'default': the model has neither outputs nor states; declare an o"
+    ):
+        build(Still(), tmp_path, equations="interpreted", experiment=True)
+    assert list(tmp_path.iterdir()) == []
+
+
 @pytest.mark.slow
 def test_results_that_depend_on_the_tolerance_are_refused(tmp_path):
     """A double pendulum is chaotic; until the time that the message tells it is known."""
