@@ -21,10 +21,12 @@ import mbfmu
 from mbfmu import Assembly, Start
 from mbfmu.components import Body, World, blocks, forces
 from mbfmu.cosimulation import SystemStructure, cosimulate
+from mbfmu.cosimulation.recording import Account
 from mbfmu.cosimulation.ssp import write_ssp
 from mbfmu.cosimulation.variable import VariableSteps
 from mbfmu.dynamics.system import System
 from mbfmu.errors import ModelError, SimulationError
+from mbfmu.fmi.slave import AsksForNothing
 from mbfmu.fmi.variables import Interface, shape_of
 
 STEP = 0.03  # s
@@ -309,6 +311,32 @@ def test_an_event_one_rounding_behind_a_step_is_handled_where_the_next_begins(
     result = cosimulate(two_points(fmus, plant, "Boolean 3"), stop_time=0.85, tolerance=1e-6, scheme=scheme)
     assert handled == pytest.approx([0.1, 0.3, 0.5, 0.7], abs=1e-11)
     assert result["plant.level"] == pytest.approx(band(result.time), abs=1e-11)
+
+
+def test_lines_that_nobody_asks_for_are_given_up_once() -> None:
+    """Of the FMU that is named; where nobody goes back, or it has no lines any more, the error stands."""
+    held: list[str] = []
+    slots = [
+        SimpleNamespace(
+            slave=SimpleNamespace(name=name, hold_inputs=lambda name=name: held.append(name)),
+            continuous=SimpleNamespace(of_u=places),
+        )
+        for name, places in (("tank", [1]), ("pump", [0, 2]))
+    ]
+    steps = VariableSteps.__new__(VariableSteps)
+    steps.coupling, steps.account, steps.lines = SimpleNamespace(slots=slots), Account(), np.ones(4, dtype=bool)  # type: ignore[assignment]
+    error = AsksForNothing("pump: asks for no inputs in intermediate updates; choose inputs='hold'")
+    steps._sloped, steps.goes_back = {"tank", "pump"}, False
+    with pytest.raises(AsksForNothing):
+        steps._do_without_lines(error)
+    assert held == []
+    steps.goes_back = True
+    steps._do_without_lines(error)
+    assert (held, steps._sloped) == (["pump"], {"tank"})
+    assert steps.lines.tolist() == [False, True, False, True]
+    assert steps.account.notes == ["pump: asks for no inputs within steps, so they are held at their means"]
+    with pytest.raises(AsksForNothing, match=r"^pump: asks for no inputs in intermediate"):
+        steps._do_without_lines(error)
 
 
 @pytest.mark.slow
