@@ -396,6 +396,7 @@ def test_a_library_that_does_not_load_is_a_problem_of_the_run(tmp_path: pathlib.
     assert problem.startswith("The run fails")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("program", "problem"),
     [
