@@ -323,3 +323,24 @@ def test_results_are_dense_whatever_the_symbols_are(S):
     assert R.T.is_dense()
     assert R.w.is_dense()
     assert frames.resolve2(R, S(3, 1)).is_dense()
+
+
+@pytest.mark.parametrize("guess", [0.1, 3.0, -2.9])
+@pytest.mark.parametrize("middle", [-0.4, np.pi / 2])
+def test_angles_of_numbers_near_a_guess_that_is_a_symbol(middle: float, guess: float) -> None:
+    """Whether the middle angle is singular is known, which solution is nearer is not."""
+    R = frames.axes_rotations((1, 2, 3), np.array([0.3, middle, 0.7]), np.zeros(3))
+    g = ca.SX.sym("g")
+    found = ca.Function("angles", [g], [frames.axes_rotations_angles(R, (1, 2, 3), g)])(guess)
+    expected = frames.axes_rotations_angles(R, (1, 2, 3), guess)
+    np.testing.assert_allclose(np.ravel(found), expected, atol=1e-12)
+    again = frames.axes_rotations((1, 2, 3), np.ravel(found), np.zeros(3))
+    np.testing.assert_allclose(again.T, R.T, atol=1e-12)
+
+
+def test_axes_of_an_orientation_of_symbols_are_its_first_columns() -> None:
+    angle = ca.SX.sym("angle")
+    R = frames.axes_rotations((1, 2, 3), ca.vertcat(angle, 0.4, -0.3), ca.SX.zeros(3))
+    found = np.array(ca.Function("axes", [angle], [frames.to_exy(R)])(0.8))
+    T = frames.axes_rotations((1, 2, 3), np.array([0.8, 0.4, -0.3]), np.zeros(3)).T
+    np.testing.assert_allclose(found, T[:2].T, atol=1e-15)

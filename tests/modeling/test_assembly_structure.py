@@ -95,6 +95,17 @@ def test_replacing_a_part_frees_the_old_one() -> None:
     assert old.path == "again"
 
 
+def test_a_shorter_list_frees_the_parts_that_are_left_over() -> None:
+    assembly, old = Assembly(), [rod(), rod(m=2.0), rod(m=3.0)]
+    assembly.rods = old
+    assembly.rods = [rod(m=4.0)]
+    assert list(assembly.parts) == ["rods[1]"]
+    assert assembly.rods[0].value("m") == 4.0
+    other = Assembly()
+    other.again = old[::-1]
+    assert [part.path for part in old] == ["again[3]", "again[2]", "again[1]"]
+
+
 # -- hierarchy
 
 
