@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import mbfmu
-from mbfmu.components import Body, Prismatic, Revolute, World, blocks, joints, rotational, translational
+from mbfmu.components import Body, Prismatic, Revolute, World, blocks, joints, rotational, translational, vehicle
 from mbfmu.components.interfaces import Flange_a
 from mbfmu.dynamics.system import System
 from mbfmu.errors import ModelError
@@ -206,6 +206,27 @@ def test_modifiers_of_parts_of_parts_are_kept() -> None:
     text = to_python(Slide())
     assert 'self.plane = Planar(n=(0.0, 1.0, 0.0), prismatic_x={"s": Start(0.3, fixed=True)})' in text
     assert "prismatic_x = { s = { start = 0.3, fixed = true } }" in to_toml(Slide())
+
+
+@pytest.mark.parametrize(
+    ("start", "written"),
+    [
+        (Start(0.0, fixed=True), ""),
+        (Start(0.0, fixed=False), 'lower={"phi": Start(0.0, fixed=False)}'),
+        (Start(0.1, fixed=True), 'lower={"phi": Start(0.1, fixed=True)}'),
+    ],
+    ids=["the same", "free", "another"],
+)
+def test_starts_of_parts_are_written_where_the_class_has_others(start: Start, written: str) -> None:
+    """Of a suspension whose arms are fixed at 0 by itself."""
+
+    class Corner(Assembly):
+        def __init__(self) -> None:
+            self.world, self.corner = World(), vehicle.DoubleWishbone()
+            self.corner.lower.modify(phi=start)
+
+    (line,) = (line for line in to_python(Corner()).splitlines() if "self.corner = " in line)
+    assert line.strip() == f"self.corner = vehicle.DoubleWishbone({written})"
 
 
 def test_what_cannot_be_written_is_named(tmp_path: pathlib.Path) -> None:
