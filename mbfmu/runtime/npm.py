@@ -41,7 +41,9 @@ def run(command: Sequence[str], folder: pathlib.Path, purpose: str) -> None:
         BuildError: it fails; the message is `purpose` and the last line of what it says.
     """
     try:
-        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=_TIMEOUT, check=False)
+        done = subprocess.run(
+            command, cwd=folder, capture_output=True, text=True, errors="replace", timeout=_TIMEOUT, check=False
+        )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise BuildError(f"{purpose}: {error}") from None
     if done.returncode:

@@ -190,6 +190,7 @@ def test_the_command_makes_a_file_of_a_mesh_and_it_is_the_same_body_by_matrices(
     assert main(["flex", str(small), *options, "--stress-at", "250 20 30", "-o", str(tmp_path / "bar.SID_FEM")]) == 0
     assert ModalBody(fileName=str(tmp_path / "bar.SID_FEM"), stressAt="2").reduction().stress is not None
     found = json.loads(capsys.readouterr().out)
+    assert found["file"] == str(tmp_path / "bar.SID_FEM")
     assert found["mass"] == pytest.approx(MASS, rel=1e-12)
     again = ModalBody(fileName=str(tmp_path / "bar.SID_FEM"), attached="1").checks()
     assert again["frequencies"] == pytest.approx(found["frequencies"], rel=1e-9)

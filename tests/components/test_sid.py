@@ -455,6 +455,7 @@ def test_the_command_checks_a_body_and_writes_its_file(
     options = ["--held", "1 2 3 4", "--attach", ATTACHED, "--modes", "20", "-o", str(output)]
     assert main(["flex", *sources, *options, "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
+    assert found["file"] == str(output)
     mass, stiffness, _ = bricks()
     free = np.sqrt(scipy.linalg.eigh(stiffness, mass, eigvals_only=True)[6:12]) / 2 / np.pi
     assert found["mass"] == pytest.approx(4.8)

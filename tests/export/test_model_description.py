@@ -11,6 +11,9 @@ from fmpy.model_description import read_model_description
 from lxml import etree
 
 from mbfmu.errors import ModelError
+from mbfmu.export import model_description as model_description_2
+from mbfmu.export import model_description_3
+from mbfmu.export.arrays import arrange
 from mbfmu.export.model_description import Capabilities, model_description, model_identifier, step_size
 from mbfmu.runtime.references import value_references
 from mbfmu.runtime.variables import ScalarVariable
@@ -225,3 +228,24 @@ def test_step_size_is_a_round_number_near_a_500th(duration: float, step: float) 
 )
 def test_model_identifier_is_a_c_identifier(name: str, identifier: str) -> None:
     assert model_identifier(name) == identifier
+
+
+@pytest.mark.parametrize("model_exchange", [False, True])
+@pytest.mark.parametrize("drifting", [False, True])
+@pytest.mark.parametrize("fmi", [2, 3])
+def test_states_are_those_that_events_may_set_where_they_drift_and_are_exchanged(
+    system: Any, monkeypatch: pytest.MonkeyPatch, fmi: int, drifting: bool, model_exchange: bool
+) -> None:
+    """In co-simulation nobody else integrates, and nobody sets what does not drift."""
+    for module in (model_description_2, model_description_3):
+        monkeypatch.setattr(module, "drifts", lambda equations: drifting)
+    if fmi == 2:
+        xml = describe(system, model_exchange=model_exchange)
+    else:
+        told = {"identifier": "m", "token": "{1}", "date": DATE, "model_exchange": model_exchange}
+        xml = model_description_3.model_description_3(system.equations, arrange(system.variables), **told)
+    states = {v.derivative_of for v in system.variables} - {None}
+    found = {
+        one.get("name") or one.getparent().get("name") for one in parsed(xml).iter() if one.get("reinit") == "true"
+    }
+    assert found == (states if drifting and model_exchange else set())

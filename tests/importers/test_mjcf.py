@@ -240,6 +240,16 @@ def test_flags_of_the_file_are_obeyed(tmp_path: pathlib.Path) -> None:
     assert "j_stop" not in assembly.parts
 
 
+def test_geoms_are_drawn_as_by_the_viewer(tmp_path: pathlib.Path) -> None:
+    """Those of the groups 0 to 2, and no planes: MuJoCo's viewer shows no more at the start."""
+    geoms = "".join(
+        f'<geom name="g{group}" type="{kind}" size=".1 .1 .1" group="{group}" {UNTOUCHED}/>'
+        for group, kind in enumerate(("sphere", "plane", "box", "sphere"))
+    )
+    path = written(tmp_path, f"<worldbody>{geoms}{HINGE.format(more='')}</worldbody>")
+    assert [name for name in mbfmu.load(path).parts if name[0] == "g"] == ["g0", "g2"]
+
+
 def test_meshes_stand_as_in_the_file(tmp_path: pathlib.Path) -> None:
     corners = [(0, 0, 0), (2, 0, 0), (0, 3, 0), (0, 0, 4)]
     faces = [(0, 2, 1), (0, 1, 3), (0, 3, 2), (1, 2, 3)]
