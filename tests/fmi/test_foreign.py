@@ -17,7 +17,7 @@ from pythonfmu.builder import FmuBuilder
 import mbfmu
 from mbfmu import Assembly, Start
 from mbfmu.cli import main
-from mbfmu.components import blocks
+from mbfmu.components import PointMass, World, blocks
 from mbfmu.components import translational as t
 from mbfmu.cosimulation import SystemStructure, cosimulate
 from mbfmu.errors import MbfmuError, ModelError, SimulationError, ValidationError
@@ -490,3 +490,22 @@ def test_where_fmpy_ends_a_run_the_result_ends(of_fmi_1, monkeypatch, lines, las
 def test_a_variable_that_is_not_there_is_refused_with_those_that_are(of_fmi_1):
     with pytest.raises(ModelError, match=r"^Pump: there is no variable 'yy'.*y"):
         of_fmi_1.check_recorded(["yy"])
+
+
+class Thrown(Assembly):
+    """A stone, of which no two coordinates move alike."""
+
+    def __init__(self) -> None:
+        self.world = World(gravityType="UniformGravity")
+        self.stone = PointMass(m=2.0, r_0=Start([1.0, 2.0, 3.0], fixed=True), v_0=Start([4.0, 5.0, 6.0], fixed=True))
+        self.output(self.stone.r_0, "r")
+
+
+@pytest.mark.slow
+def test_elements_of_arrays_are_recorded_in_model_exchange(tmp_path: pathlib.Path) -> None:
+    """FMPy records whole arrays there."""
+    native = mbfmu.build(Thrown(), tmp_path / "thrown.fmu", fmi=3, equations="interpreted")
+    exchange = changed(native, "exchange.fmu", WITHOUT_CO_SIMULATION)
+    result = mbfmu.simulate(exchange, 0.5, outputs=["r[3]", "r[2]"], tolerance=1e-8)
+    assert result["r[3]"] == pytest.approx(3 + 6 * result.time, abs=1e-5)
+    assert result["r[2]"] == pytest.approx(2 + 5 * result.time - 9.80665 * result.time**2 / 2, abs=1e-5)
