@@ -724,6 +724,7 @@ def test_proportional_controller_against_its_closed_form():
     np.testing.assert_allclose(result["pid.controlError"], 1 - result["plant.y"], atol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::mbfmu.errors.InitialConditionsWarning")
 def test_a_limited_controller_starts_at_its_output_without_feed_forward():
     """What y_start says is the output of the gain; 1.5 times the feed-forward signal comes on top."""

@@ -419,6 +419,7 @@ class Formed(HeightField):
 DENTED = [*TETRAHEDRON, [0.02, 0.02, 0.02]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [

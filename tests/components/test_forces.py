@@ -234,6 +234,7 @@ def test_open_flange_takes_up_the_opposite_force(end):
     np.testing.assert_allclose(result["line.frame_a.f[1]"], sign * 6.0, atol=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [forces.LineForceWithMass, forces.LineForceWithTwoMasses])
 def test_a_line_without_masses_passes_both_flanges_on(kind):
     """Different forces at its ends: 3 N pull the left mass of 2 kg to the right, 5 N push the right one of 4 kg."""

@@ -173,6 +173,7 @@ def test_cardan_angles_at_their_singular_value():
         simulate(Carried(joint), 0.1)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::mbfmu.errors.InitialConditionsWarning")
 @pytest.mark.parametrize("quaternions", [True, False])
 def test_a_start_of_angular_acceleration_is_that_of_eulers_equations(quaternions):

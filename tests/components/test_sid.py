@@ -353,6 +353,7 @@ def test_shapes_without_mass_and_stiffness_that_changes_are_refused(file: pathli
         sid.flexibility(changed("Ke", m1=m1))
 
 
+@pytest.mark.slow
 def test_what_a_file_cannot_give_is_refused_by_the_body(file: pathlib.Path, tmp_path: pathlib.Path) -> None:
     """Stress of nodes without its modes, nodes with directions of their own, parts that contradict each other."""
     found = sid.read(file.read_text())

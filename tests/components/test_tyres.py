@@ -804,6 +804,7 @@ def seen(system: System, name: str) -> np.ndarray:
     return numbers.reshape(*facts, 3)
 
 
+@pytest.mark.slow
 def test_roads_are_drawn_where_they_are(tmp_path: pathlib.Path) -> None:
     """A plane by its corners, a road with heights by a grid of 201 x 11, one along a curve by its own points."""
     for road, counts in (
