@@ -416,3 +416,19 @@ def test_columns_are_delayed_each_by_its_own_time():
 def test_a_delay_without_bound_is_refused():
     with pytest.raises(ModelError, match=r"echo: a delay varies, and nothing says how long it may become"):
         System.of(Echoes(free=True))
+
+
+@pytest.mark.slow
+def test_more_jumps_than_the_history_holds_end_the_run():
+    """A signal that jumps 5,000 times within its delay: 4,096 pieces are kept."""
+
+    class Jumping(Assembly):
+        def __init__(self):
+            self.delay = blocks.FixedDelay(delayTime=10.0)
+            self.input(self.delay.u, "u")
+            self.output(self.delay.y, "y")
+
+    at = np.repeat(np.arange(5001) * 1e-3, 2)[1:]
+    stairs = {"time": at, "u": np.arange(len(at)) // 2 % 2}
+    with pytest.raises(SimulationError, match=r"history of delayed signals is full at time 4\.0\d+: .*\(4096 pieces"):
+        simulate(Jumping(), 5.0, interval=1.0, inputs=stairs)

@@ -210,6 +210,47 @@ def test_a_step_beyond_the_stop_time_is_an_error(fmu_library):
     assert "beyond the stop time 1" in slave.messages(fmi2Error)[0]
 
 
+def test_a_last_step_may_be_longer_by_rounding(fmu_library):
+    """Importers add up their steps: ten of 0.1 s, and 1e-10 s more, end where the experiment does."""
+    slave = fmu_library(oscillator).slave(stop=1.0).start()
+    slave.step(1.0 + 1e-10)
+    assert slave.get("s") == pytest.approx(0.1 * math.cos(2.0), abs=1e-6)
+    assert slave.status(slave.fmi.doStep, slave.time, 1e-6) == fmi2Error
+
+
+@pytest.mark.parametrize("slope", [math.nan, math.inf, -math.inf])
+def test_a_slope_that_is_no_number_is_discarded(fmu_library, slope):
+    slave = fmu_library(oscillator).slave().start()
+    slave.fmi.setRealInputDerivatives([slave.reference("F")], [1], [3.0])
+    status = slave.status(slave.fmi.setRealInputDerivatives, [slave.reference("F")], [1], [slope])
+    assert status == fmi2Discard
+    assert f"F is given the value {slope:g}; the values before are kept" in slave.log[-1][2]
+    slave.step(0.1)
+    ramp = 3.0 / 8.0 * (0.1 - math.sin(0.2) / 2)
+    assert slave.get("s") == pytest.approx(0.1 * math.cos(0.2) + ramp, abs=1e-7)
+
+
+def quotient():
+    """1 / u."""
+    d = Draft("quotient", inputs=[1.0])
+    variables = (variable("u", "u", 0, causality="input", start=1.0), variable("y", "y", 0, causality="output"))
+    return d.equations(A=ca.SX(0, 0), b=ca.SX(0, 1), guess=ca.SX(0, 1), y=1 / d.u), variables
+
+
+def test_a_value_that_is_no_number_is_discarded_with_its_name(fmu_library):
+    """FMI 2.0.4, section 2.1.3: a function outside its domain."""
+    slave = fmu_library(quotient).slave().start()
+    for u, y in ((4.0, 0.25), (0.0, None), (2.0, 0.5)):
+        slave.set("u", u)
+        slave.fmi.doStep(slave.time, 0.1)
+        slave.time += 0.1
+        if y is None:
+            assert slave.status(slave.get, "y") == fmi2Discard
+            assert "y is inf, no finite number: a division by zero" in slave.log[-1][2]
+        else:
+            assert slave.get("y") == y
+
+
 def test_a_start_time_moves_the_run(fmu_library):
     slave = fmu_library(oscillator).slave()
     slave.fmi.setupExperiment(startTime=5.0)

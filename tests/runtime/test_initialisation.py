@@ -343,3 +343,16 @@ def test_a_switch_that_contradicts_either_mode_has_no_start(library):
     assert abs(slave.get("x0")) == 1.0
     slave.set("p0", 0.0)
     assert slave.get("x0") == 0.0
+
+
+def without_a_value():
+    """sqrt(X - 50) = p[0], looked for from 0 on: no number is tried at which the root is one."""
+    d = Draft("root", q=1, v=1, parameters=[2.0])
+    return d.equations(A=ca.SX(1), b=0, guess=ca.SX.zeros(2), initial=ca.vertcat(d.X[1], ca.sqrt(d.X[0] - 50) - d.P[0]),
+                       equation_names=("rest", "level of the tank"))  # fmt: skip
+
+
+def test_an_equation_without_a_finite_value_is_named(library):
+    slave = library(without_a_value).slave().enter()
+    with pytest.raises(Failed, match=r"initialisation fails: .* no finite value; .*, first in 'level of the tank'"):
+        slave.get("x0")
