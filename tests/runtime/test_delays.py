@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 from fmpy.fmi2 import FMU2Slave
 
-from mbfmu.components import blocks
+from mbfmu.components import blocks, translational
 from mbfmu.dynamics.system import System
 from mbfmu.errors import InitializationError, ModelError, SimulationError
 from mbfmu.export.build import build
 from mbfmu.export.model_exchange import obstacle
-from mbfmu.modeling import Assembly, Component, Parameter, RealInput, RealOutput, State
+from mbfmu.modeling import Assembly, Component, Parameter, RealInput, RealOutput, Start, State
 from mbfmu.modeling import types as t
 from mbfmu.simulation import simulate
 from mbfmu.studies.linearize import linearize
@@ -432,3 +432,36 @@ def test_more_jumps_than_the_history_holds_end_the_run():
     stairs = {"time": at, "u": np.arange(len(at)) // 2 % 2}
     with pytest.raises(SimulationError, match=r"history of delayed signals is full at time 4\.0\d+: .*\(4096 pieces"):
         simulate(Jumping(), 5.0, interval=1.0, inputs=stairs)
+
+
+class Felt(Assembly):
+    """An accelerometer on a mass that sin 3t pushes, heard 0.4 s later; what is heard pushes another mass."""
+
+    stop_time = 2.0
+
+    def __init__(self):
+        self.sine, self.delay = blocks.Sine(f=3.0 / (2 * math.pi)), blocks.FixedDelay(delayTime=0.4)
+        self.force, self.mass = (
+            translational.Force(),
+            translational.Mass(m=2.0, s=Start(0.0, fixed=True), v=Start(0.0, fixed=True)),
+        )
+        self.sensor = translational.AccSensor()
+        self.second, self.other = (
+            translational.Force(),
+            translational.Mass(m=0.5, s=Start(0.0, fixed=True), v=Start(0.0, fixed=True)),
+        )
+        self.connect(self.sine.y, self.force.f)
+        self.connect(self.force.flange, self.mass.flange_a)
+        self.connect(self.mass.flange_b, self.sensor.flange)
+        self.connect(self.sensor.a, self.delay.u)
+        self.connect(self.delay.y, self.second.f)
+        self.connect(self.second.flange, self.other.flange_a)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("solver", ["explicit", "implicit"])
+def test_accelerations_are_delayed_as_any_signal(solver):
+    result = simulate(Felt(), interval=0.02, tolerance=1e-9, solver=solver)
+    since = np.maximum(result.time - 0.4, 0)
+    np.testing.assert_allclose(result["delay.y"], np.sin(3 * since) / 2, atol=1e-7)
+    np.testing.assert_allclose(result["other.v"], (1 - np.cos(3 * since)) / 3, atol=1e-7)
