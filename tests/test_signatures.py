@@ -1,6 +1,6 @@
 """What callers leave out: defaults of public functions and methods, and of options of the command line.
 
-A default that changes is another result for whoever relied on it: `python tests/test_defaults.py` writes defaults.csv
+A default that changes is another result for whoever relied on it: `python tests/test_signatures.py` writes signatures.csv
 anew, where such a change is to be seen. Those of components are in tests/components/declared.csv.
 """
 
@@ -21,7 +21,7 @@ import typer.main
 import mbfmu
 from mbfmu.cli.commands import app
 
-DEFAULTS = pathlib.Path(__file__).with_name("defaults.csv")
+DEFAULTS = pathlib.Path(__file__).with_name("signatures.csv")
 
 #: Those that have one text in every run.
 PLAIN = (type(None), bool, int, float, str, tuple)
