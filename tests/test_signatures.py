@@ -1,7 +1,7 @@
 """What callers leave out: defaults of public functions and methods, and of options of the command line.
 
-A default that changes is another result for whoever relied on it: `python tests/test_signatures.py` writes signatures.csv
-anew, where such a change is to be seen. Those of components are in tests/components/declared.csv.
+A default that changes is another result for whoever relied on it: `python tests/test_signatures.py` writes
+signatures.csv anew, where such a change is to be seen. Those of components are in tests/components/declared.csv.
 """
 
 from __future__ import annotations
