@@ -98,6 +98,29 @@ def test_two_balls_part_as_newton_says(e: float) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("hypothesis", ["Newton", "Poisson", "Stronge"])
+def test_what_is_struck_at_one_instant_has_each_its_own_restitution(hypothesis: str) -> None:
+    """Two balls that do not know of each other meet a wall at once: one stays there, one comes back."""
+
+    class Two(Assembly):
+        def __init__(self) -> None:
+            self.world = World(gravityType="NoGravity")
+            for name, m, e in (("soft", 2.0, 0.0), ("hard", 3.0, 0.6)):
+                rail = self.add(f"{name}Rail", Prismatic(s=Start(0.35, fixed=True), v=Start(-0.5, fixed=True)))
+                body, ball = self.add(f"{name}Body", Body(m=m, r_CM=(0, 0, 0))), self.add(name, Sphere(radius=0.1))
+                wall = self.add(f"{name}Wall", Plane(n=(1, 0, 0)))
+                for one, other in ((self.world, rail), (self.world, wall), (rail, body), (rail, ball)):
+                    self.connect(one.frame_b, other.frame_a)
+                law = {"hypothesis": hypothesis, "e": e}
+                self.add(f"{name}Contact", RigidContact(geometry_a=name, geometry_b=f"{name}Wall", **law))
+
+    result = simulate(Two(), 1.0, tolerance=1e-9)
+    assert result["softRail.v"][-1] == pytest.approx(0.0, abs=1e-12)
+    assert result["hardRail.v"][-1] == pytest.approx(0.3, rel=1e-9)
+    assert result["hardContact.impulse[1]"][-1] == pytest.approx(3.0 * 0.8, rel=1e-9)
+
+
+@pytest.mark.slow
 def test_balls_that_press_each_other_are_struck_at_once() -> None:
     """A pile under gravity: the ball that falls onto it strikes all of it, which the floor bears."""
     result = simulate(Rail((1.0, 2.0, 0.5), (0.1, 0.3, 1.5), (0.0, 0.0, 0.0), e=0.0, g=G, end=0.0), 2.0, tolerance=1e-9)
