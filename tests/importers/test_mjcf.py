@@ -247,7 +247,12 @@ def test_geoms_are_drawn_as_by_the_viewer(tmp_path: pathlib.Path) -> None:
         for group, kind in enumerate(("sphere", "plane", "box", "sphere"))
     )
     path = written(tmp_path, f"<worldbody>{geoms}{HINGE.format(more='')}</worldbody>")
-    assert [name for name in mbfmu.load(path).parts if name[0] == "g"] == ["g0", "g2"]
+    drawn = mbfmu.load(path)
+    assert [name for name in drawn.parts if name[0] == "g"] == ["g0", "g2"]
+    arm = HINGE.format(more="").replace("<geom ", '<geom group="4" ')
+    hidden = mbfmu.load(written(tmp_path, f"<worldbody>{arm}</worldbody>"))
+    for assembly, shown in ((drawn, False), (hidden, True)):  # where nothing is drawn, bodies and joints are
+        assert assembly.parts["j"].value("animation") is shown
 
 
 def test_meshes_stand_as_in_the_file(tmp_path: pathlib.Path) -> None:
