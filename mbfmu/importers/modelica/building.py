@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from typing import Any
 
 import numpy as np
@@ -14,11 +13,24 @@ from mbfmu.importers.modelica.connecting import connect, drive, find_drive
 from mbfmu.importers.modelica.declarations import add_arrays
 from mbfmu.importers.modelica.expression_sources import expression_source
 from mbfmu.importers.modelica.making import Model
-from mbfmu.importers.modelica.modifiers import ABSENT, Layers, bound, located, nested, only, value_in
+from mbfmu.importers.modelica.modifiers import (
+    ABSENT,
+    Layers,
+    bound,
+    inner,
+    located,
+    names_in,
+    nested,
+    of_element,
+    only,
+    place_in,
+    refuse_attributes,
+    value_in,
+)
 from mbfmu.importers.modelica.parts import is_parameter, make_component, modify
 from mbfmu.importers.modelica.signals import Bus, Signals
 from mbfmu.importers.modelica.starts import fix_starts
-from mbfmu.importers.modelica.syntax import fault
+from mbfmu.importers.modelica.syntax import Place, fault
 from mbfmu.messages import suggestion
 from mbfmu.modeling import Component
 from mbfmu.modeling.connectors import Signal
@@ -73,9 +85,8 @@ def make_member(model: Model, name: str) -> None:
 
 def _part(model: Model, name: str, index: tuple[int, ...]) -> Any:
     kind = model.kind(name)
-    layers = tuple(
-        dataclasses.replace(layer, indices=(*layer.indices, *index)) if index else layer for layer in model.layers(name)
-    )
+    # What the declaration and those around it say goes by elements, what the class says does not.
+    layers = (*of_element(model.declared(name).layers, index, model.sizes(name) if index else ()), *kind.layers)
     full = element_name(name, index) if index else name
     if kind.kind == "bus":
         return Bus(model, full)
@@ -86,8 +97,32 @@ def _part(model: Model, name: str, index: tuple[int, ...]) -> Any:
         value = value_in(binding[1], binding[0])
         if not isinstance(value, dict):
             raise fault(binding[0].at, f"{name} = {values.describe(value)}: expected a record")
-        return value
+        return _with_fields(value, layers[: layers.index(binding[1]) + 1], name, model.declared(name).component.at)
     return _own_part(model, name, full, layers)
+
+
+def _with_fields(value: dict[str, Any], layers: Layers, name: str, at: Place) -> dict[str, Any]:
+    """A record with the fields that are modified outside of where it gets its value."""
+    *outer, own = layers
+    if own.modification.arguments:
+        raise fault(at, f"{name}: is given as a whole, and by its fields beside that; keep one of both")
+    return _changed(value, tuple(outer), name, at)
+
+
+def _changed(value: Any, layers: Layers, name: str, at: Place) -> Any:
+    if not isinstance(value, dict):
+        refuse_attributes(name, layers, at)
+        return value
+    result = dict(value)
+    for field in names_in(layers):
+        own, where = inner(layers, field), f"{name}.{field}"
+        if field not in result:
+            raise fault(
+                place_in(layers, field, at), f"{where}: the record has no {field!r}; {suggestion(field, result)}"
+            )
+        found = bound(own)
+        result[field] = value_in(found[1], found[0]) if found is not None else _changed(result[field], own, where, at)
+    return result
 
 
 def _library_part(model: Model, name: str, full: str, layers: Layers) -> Component:
@@ -140,11 +175,12 @@ def _refuse_unknown(model: Model, layers: Layers) -> None:
     for layer in layers:
         for argument in layer.modification.arguments:
             name = argument.names[0]
-            is_class = argument.redeclared is not None and isinstance(argument.redeclared, s.Class)
-            if not is_class and not model.has(name) and not (model.content.base is not None):
-                raise fault(
-                    argument.at, f"{model.title} has no {name!r}; {suggestion(name, model.names(), 'its class')}"
-                )
+            is_class = isinstance(argument.redeclared, s.Class)
+            known = model.content.local if is_class else model.names()
+            if name not in known and model.content.base is None:
+                what = "class " if is_class else ""
+                hint = suggestion(name, known, "its class") if known else "remove it"
+                raise fault(argument.at, f"{model.title} has no {what}{name!r}; {hint}")
 
 
 def _reads_itself(layers: Layers, model: Model, name: str) -> set[str]:

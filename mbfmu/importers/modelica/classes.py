@@ -61,6 +61,7 @@ class Classes:
             scope.put(node)
             self.tops.append(node)
         self._pending: set[tuple[int, str]] = set()
+        self._extended: dict[tuple[int, int], Node] = {}
 
     # -- which class
 
@@ -145,24 +146,35 @@ class Classes:
         return Found((name,), node)
 
     def _imported(self, level: Node, name: str) -> Found | None:
+        """What a name is by import clauses; those of the name itself come before those of whole packages."""
         for clause in level.imports:
-            if clause.alias not in (name, "*"):
-                continue
-            key = (id(clause), name)
-            if key in self._pending:
-                continue
-            self._pending.add(key)
-            try:
-                found = self.find(clause.name, self.root) if self._top(clause.name[0]) else None
-                if found is None:  # not fully qualified, as older files have it
-                    found = self.find(clause.name, level.parent or self.root)
-                if found is not None and clause.alias == "*":
-                    found = self.member(found, name, guess=False)
-                if found is not None:
-                    return found
-            finally:
-                self._pending.discard(key)
-        return None
+            found = self._by_clause(clause, name, level) if clause.alias == name else None
+            if found is not None:
+                return found
+        known: Found | None = None
+        for clause in level.imports:
+            found = self._by_clause(clause, name, level) if clause.alias == "*" else None
+            if found is not None and known is not None and found.full != known.full:
+                packages = " and in ".join(".".join(f.full[:-1]) for f in (known, found))
+                raise fault(
+                    clause.at,
+                    f"{name}: is in {packages}, which are both imported with all they have; import one by name",
+                )
+            known = known or found
+        return known
+
+    def _by_clause(self, clause: s.Import, name: str, level: Node) -> Found | None:
+        key = (id(clause), name)
+        if key in self._pending:
+            return None
+        self._pending.add(key)
+        try:
+            found = self.find(clause.name, self.root) if self._top(clause.name[0]) else None
+            if found is None:  # not fully qualified, as older files have it
+                found = self.find(clause.name, level.parent or self.root)
+            return self.member(found, name, guess=False) if found is not None and clause.alias == "*" else found
+        finally:
+            self._pending.discard(key)
 
     def member(self, outer: Found, name: str, guess: bool = True) -> Found | None:
         """A class, constant or type in a class. `guess`: take for granted that the Modelica library has it."""
@@ -213,9 +225,50 @@ class Classes:
         try:
             is_short = node.definition is not None and node.definition.base is base
             scope = node.parent if is_short and node.parent is not None else node
-            return self.find(base.base.names, scope, base.base.absolute)
+            found = self.find(base.base.names, scope, base.base.absolute)
+            is_package = found is not None and found.node is not None and _is_package(found.node.definition)
+            if found is not None and found.node is not None and is_package and _is_package(node.definition):
+                return Found(found.full, self._package(found.node, base, node, scope))
+            return found
         finally:
             self._pending.discard(key)
+
+    def _package(self, package: Node, base: s.Extends, node: Node, scope: Node) -> Node:
+        """A package as the package `node` inherits it: with other values of constants, and with other classes."""
+        key = id(base), id(node)
+        if key in self._extended:
+            return self._extended[key]
+        new = Node(package.name, package.parent, package.definition, package.folder)
+        self._extended[key] = new
+        for argument in base.modification.arguments:
+            name, changed = argument.names[0], argument.redeclared
+            if self.member(Found(package.full, package), name, guess=False) is None:
+                raise fault(argument.at, f"{package.name} has no {name!r}; remove it")
+            if isinstance(changed, s.Class):
+                new.redeclared[name] = Node(name, scope, changed)
+                continue
+            value = changed.modification.value if changed is not None else argument.modification.value
+            if len(argument.names) > 1 or value is None:
+                raise fault(argument.at, f"{'.'.join(argument.names)}: of a package only constants get another value")
+            new.given[name] = value, scope
+        for element in node.definition.elements if node.definition is not None else ():
+            if "redeclare" not in getattr(element, "prefixes", ()):
+                continue
+            if isinstance(element, s.Component) and element.modification.value is not None:
+                new.given[element.name] = element.modification.value, node
+            elif isinstance(element, s.Class):
+                own = node.child(element.name)
+                assert own is not None
+                new.redeclared[element.name] = own
+        new.given |= node.given
+        new.redeclared |= node.redeclared
+        for own in new.redeclared.values():
+            new.put(own)
+        return new
+
+
+def _is_package(definition: s.Class | None) -> bool:
+    return definition is not None and definition.kind == "package"
 
 
 class Member(Node):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from mbfmu.importers.modelica import library
 from mbfmu.importers.modelica import syntax as s
 from mbfmu.importers.modelica.branches import all_equations
 from mbfmu.importers.modelica.building import build
@@ -17,7 +18,7 @@ from mbfmu.importers.modelica.declarations import (
 )
 from mbfmu.importers.modelica.equations import Equations
 from mbfmu.importers.modelica.making import Model
-from mbfmu.importers.modelica.modifiers import bound, inner, located, names_in, only
+from mbfmu.importers.modelica.modifiers import bound, inner, located, names_in, only, refuse_attributes
 from mbfmu.importers.modelica.parts import make_component
 from mbfmu.importers.modelica.syntax import Place, fault
 from mbfmu.modeling import Assembly, Component
@@ -30,6 +31,10 @@ def component_of(model: Model, base: type[Component] = Component) -> Component:
     """The component: an instance of a class of its own, with the model's parameters, variables and connectors."""
     if model.content.base is not None:
         return _derived(model)
+    for name in model.content.components:
+        kind = model.kind(name)
+        if kind.scalar is not None or (kind.port is not None and issubclass(kind.port, Signal)):
+            refuse_attributes(name, model.layers(name), model.declared(name).component.at)
     others: dict[str, Any] = {"__doc__": model.content.doc or model.node.name, "modelica_name": None}
     declared: dict[str, Declaration] = parameters_of(model)
     states = states_of(model)
@@ -72,9 +77,16 @@ def _derived(model: Model) -> Component:
             f"{model.node.name}: adds to {cls.__name__} of the library, from which it is derived; make that class "
             "a component beside what is added",
         )
+    if model.parent is None:
+        at = model.node.definition.at if model.node.definition is not None else Place(model.session.classes.path, 1)
+        raise fault(
+            at,
+            f"{model.node.name}: is derived from {cls.__name__} of the library, and is one component; make it a "
+            "component of a model",
+        )
     declared = parameters_of(model)
     if not declared:
-        component = make_component(model.session, cls, layers, model.name, model)
+        component = make_component(model.session, cls, layers, model.name, model.parent)
         model.component = component
         return component
     others = {"__doc__": model.content.doc, "modelica_name": None}
@@ -83,7 +95,7 @@ def _derived(model: Model) -> Component:
     model.component = derived.__new__(derived)
     model.component.__dict__["_name"] = model.name
     model.session.models[id(model.component)] = model
-    return make_component(model.session, derived, own_layers, model.name, model, model.component)
+    return make_component(model.session, derived, own_layers, model.name, model.parent, model.component)
 
 
 def _has_equations(model: Model) -> bool:
@@ -113,7 +125,22 @@ def _modifies_signals(model: Model) -> bool:
             for n in model.of_kind("model")
             for name in names_in(model.layers(n))
         )
+        or any(_is_of_library(model, model.kind(n).found.node) for n in model.of_kind("model"))
     )
+
+
+def _is_of_library(model: Model, node: Any) -> bool:
+    """True for a class that is derived from a component class of the library, whose inputs it may give values."""
+    left, seen = [node], set()
+    while left:
+        node = left.pop()
+        seen.add(id(node))
+        for found in (model.session.classes.base(base, node) for base in node.bases):
+            if found is not None and library.component(found.full) is not None:
+                return True
+            if found is not None and found.node is not None and id(found.node) not in seen:
+                left.append(found.node)
+    return False
 
 
 def component_class(

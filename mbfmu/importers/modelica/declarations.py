@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -76,7 +77,17 @@ def _parameter(model: Model, name: str) -> Parameter | None:
 
 def _bound(model: Model, name: str, attribute: str) -> float | None:
     found = bound(inner(model.layers(name), attribute))
-    if found is None or not _is_plain(found[0]):
+    if found is None:
+        return None
+    around = found[1].env.model
+    if around is not None and any(
+        isinstance(n, s.Reference) and around.has(n.names[0]) and around.kind(n.names[0]).kind != "constant"
+        for n in found[0].walk()
+    ):
+        warnings.warn(
+            f"{found[0].at}: {attribute} = {s.text(found[0])} of {name} is not checked, as it is no constant",
+            stacklevel=2,
+        )
         return None
     value = value_in(found[1], found[0])
     return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None

@@ -159,7 +159,8 @@ class Equations:
         if part is None:
             raise fault(
                 node.at,
-                f"{s.text(node)}: lies outside of {self.model.title}, whose equations can only read its own parts",
+                f"{s.text(node)}: lies outside of {self.model.title}, whose equations can only read its own parts; "
+                "make it an input there, and connect it",
             )
         first, *rest = reversed(chain)
         view = self.scope._part(first)

@@ -49,26 +49,67 @@ def call_function(node: Node, positional: list[Any], named: dict[str, Any], env:
                     f"it takes {', '.join(names)}",
                 )
             local[name] = value
+        longer = _longer(node, function.inputs, local, env, at)
+        if longer:  # of arrays of arguments it gives the array of values (specification, section 12.4.6)
+            turns = range(len(local[longer[0]]))
+            each = [{n: v[k] if n in longer else v for n, v in local.items()} for k in turns]
+            found = [call_function(node, [], given, env, at) for given in each]
+            return tuple(map(list, zip(*found, strict=True))) if len(function.outputs) > 1 else found
         inner = Environment(session, node, None, local, env.equations, env.is_smooth, env.is_conditional)
         for component, scope in function.inputs:
             if component.name not in local:
                 if component.modification.value is None:
                     raise fault(at, f"{node.name}: needs a value for {component.name}")
                 local[component.name] = evaluate(component.modification.value, dataclasses.replace(inner, scope=scope))
+        for component, scope in function.inputs:
+            _check_size(component, session.sizes_in(component, dataclasses.replace(inner, scope=scope)), local, at)
+        declared = []
         for component, scope in function.others:
             here = dataclasses.replace(inner, scope=scope)
             if component.modification.value is not None:
                 local[component.name] = evaluate(component.modification.value, here)
             else:
                 local[component.name] = session.blank(component, here)
+            declared.append((component, session.sizes_in(component, here)))
         for body, scope in function.bodies:
             _run(body, dataclasses.replace(inner, scope=scope))
+        for component, sizes in declared:
+            _check_size(component, sizes, local, component.at)
         results = [local[name] for name in function.outputs]
         if len(results) == 1:
             return results[0]
         return tuple(results)
     finally:
         session.depth -= 1
+
+
+def _longer(
+    node: Node, inputs: list[tuple[s.Component, Node]], given: dict[str, Any], env: Environment, at: Place
+) -> list[str]:
+    """Names of the arguments that are arrays of what the function takes; all are of one size."""
+    ranks = {c.name: env.session.rank(c, scope) for c, scope in inputs if c.name in given}
+    longer = [name for name, rank in ranks.items() if rank is not None and _rank(given[name]) > rank]
+    sizes = {len(given[name]) for name in longer}
+    if len(sizes) > 1:
+        raise fault(at, f"{node.name}: {', '.join(longer)} have different sizes; give arrays of one size")
+    return longer
+
+
+def _rank(value: Any) -> int:
+    return len(values.shape(value))
+
+
+def _check_size(component: s.Component, sizes: list[int | None] | None, local: dict[str, Any], at: Place) -> None:
+    """Refuse a value of another size than a variable of a function is declared with; `:` takes any."""
+    if sizes is None:
+        return
+    value = local[component.name]
+    shape = values.shape(value)
+    if len(shape) != len(sizes) or any(n is not None and n != m for n, m in zip(sizes, shape, strict=True)):
+        said = (
+            f"an array of size {' x '.join(':' if n is None else str(n) for n in sizes)}" if sizes else "a single value"
+        )
+        raise fault(at, f"{component.name} = {values.describe(value)}: expected {said}")
 
 
 class _Break(Exception):

@@ -7,7 +7,7 @@ import dataclasses
 from mbfmu.importers.modelica import syntax as s
 from mbfmu.importers.modelica.evaluate import Environment
 from mbfmu.importers.modelica.making import Model
-from mbfmu.importers.modelica.modifiers import Declared, Layer, Layers, inner, redeclaration
+from mbfmu.importers.modelica.modifiers import Declared, Layer, Layers, inner, place_in, redeclaration
 from mbfmu.importers.modelica.packages import Node
 from mbfmu.importers.modelica.syntax import fault
 from mbfmu.messages import suggestion
@@ -32,9 +32,18 @@ def collect(model: Model, node: Node, layers: Layers, depth: int) -> None:
     _check_algorithm(definition)
     for element in definition.elements:
         if isinstance(element, s.Class):
+            content.local.add(element.name)
             redeclared = redeclaration(layers, element.name)
             if element.is_extension:
                 raise fault(element.at, f"`redeclare {element.kind} extends` is not translated; redeclare by a class")
+            if element.kind == "package" and (redeclared is not None or "redeclare" in element.prefixes):
+                at = redeclared[0].at if redeclared is not None else element.at
+                raise fault(
+                    at,
+                    f"{element.name}: the package of a model is not redeclared; write a model that names the other",
+                )
+            if redeclared is not None and not element.prefixes & {"replaceable", "redeclare"}:
+                raise fault(redeclared[0].at, f"{element.name}: is not replaceable (declared at {element.at})")
             if element.name in content.classes:
                 continue  # by a class that is derived from this one
             if redeclared is not None and isinstance(redeclared[0].redeclared, s.Class):
@@ -76,9 +85,12 @@ def _extend(model: Model, base: s.Extends, scope: Node, layers: Layers, depth: i
         collect(model, kind.found.node, layers, depth + 1)
         for argument in base.modification.arguments:
             name = argument.names[0]
-            if not isinstance(argument.redeclared, s.Class) and not model.has(name):
-                hint = suggestion(name, model.names(), "its class")
-                raise fault(argument.at, f"{kind.found} has no {name!r}; {hint}")
+            is_class = isinstance(argument.redeclared, s.Class)
+            known = model.content.local if is_class else model.names()
+            if name not in known:
+                what = "class " if is_class else ""
+                hint = suggestion(name, known, "its class") if known else "remove it"
+                raise fault(argument.at, f"{kind.found} has no {what}{name!r}; {hint}")
     else:
         raise fault(base.at, f"{model.name}: extends {kind.found}, which is a {kind.kind}; a model extends models")
 
@@ -87,6 +99,9 @@ def _declare(model: Model, component: s.Component, node: Node, layers: Layers) -
     name = component.name
     own = Layer(component.modification, Environment(model.session, node, model))
     modifiers = inner(layers, name)
+    if "final" in component.prefixes and (modifiers or redeclaration(layers, name) is not None):
+        at = place_in(layers, name, component.at)
+        raise fault(at, f"{name}: is final (declared so at {component.at}); modify what it depends on")
     constraint = component.constraint
     redeclared = redeclaration(layers, name)
     if redeclared is not None and isinstance(redeclared[0].redeclared, s.Component):
@@ -121,8 +136,32 @@ def _declare(model: Model, component: s.Component, node: Node, layers: Layers) -
             raise fault(
                 component.at, f"{name}: is declared here and, otherwise, at {old.component.at}; rename one of them"
             )
+        here, there = _said((*modifiers, own)), _said(old.layers)
+        if here != there:
+            path = next(p for p in (*here, *there) if here.get(p) != there.get(p))
+            what = ".".join((name, *path))
+            raise fault(
+                component.at,
+                f"{what}: is {here.get(path, 'not given')} here and {there.get(path, 'not given')} where "
+                f"{old.component.at} declares it; give both the same",
+            )
         return
     model.content.components[name] = Declared(component, node, (*modifiers, own))
+
+
+def _said(layers: Layers) -> dict[tuple[str, ...], str]:
+    """What layers give a component and all below it, as text; the outermost counts."""
+    found: dict[tuple[str, ...], str] = {}
+
+    def look(path: tuple[str, ...], modification: s.Modification) -> None:
+        if modification.value is not None:
+            found.setdefault(path, s.text(modification.value))
+        for argument in modification.arguments:
+            look((*path, *argument.names), argument.modification)
+
+    for layer in layers:
+        look((), layer.modification)
+    return found
 
 
 def _check_algorithm(definition: s.Class) -> None:

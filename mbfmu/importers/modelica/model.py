@@ -20,8 +20,10 @@ from mbfmu.importers.modelica.classes import Found
 from mbfmu.importers.modelica.construction import component_of
 from mbfmu.importers.modelica.evaluate import Environment, dimension, truth
 from mbfmu.importers.modelica.inheritance import collect
+from mbfmu.importers.modelica.library import Enumeration
 from mbfmu.importers.modelica.modifiers import (
     ABSENT,
+    SHOWN,
     Content,
     Declared,
     Kind,
@@ -106,6 +108,7 @@ class Model(making.Model):
             )
             kind = self.session.kind(component.type, declared.scope, model, component.at)
             if "outer" in component.prefixes and "inner" not in component.prefixes:
+                self._refuse_modified(name, declared)
                 kind = dataclasses.replace(kind, kind="outer")
             elif kind.kind == "scalar":
                 role = next((p for p in ("constant", "parameter") if p in component.prefixes), "variable")
@@ -126,6 +129,15 @@ class Model(making.Model):
                 raise fault(component.at, f"{name}: {kind.found} is an icon; an icon is extended, not declared")
             self._kinds[name] = kind
         return self._kinds[name]
+
+    def _refuse_modified(self, name: str, declared: Declared) -> None:
+        """Refuse values for what is outer: it has those of the inner one."""
+        for layer in declared.layers:
+            nodes = [n for n in layer.modification.walk() if isinstance(n, s.Argument)]
+            given = [n for n in nodes if n.names[-1] not in SHOWN and n.modification.value is not None]
+            if given or layer.modification.value is not None:
+                at = given[0].at if given else layer.modification.at
+                raise fault(at, f"{name}: is outer, and is what its inner one is; modify that")
 
     def layers(self, name: str) -> Layers:
         """All modifiers of a component, outermost first, those of its type last."""
@@ -331,6 +343,9 @@ def _typed(value: Any, type_: t.Type, name: str, at: Place, session: Session) ->
                 return x
             if is_symbolic(x):
                 return session.numbers(x, at) > 0.5
+        elif type_.values:
+            if isinstance(x, Enumeration) and x.literals in ((), type_.values):
+                return x
         elif type_.base == "String":
             if isinstance(x, str):
                 return x
@@ -343,6 +358,10 @@ def _typed(value: Any, type_: t.Type, name: str, at: Place, session: Session) ->
                     x = int(x)
                 return x
             return x
+        if type_.values:
+            raise fault(
+                at, f"{name} = {values.describe(x)}: expected a literal of {type_.name}, such as {type_.values[0]}"
+            )
         word = {"Boolean": "true or false", "String": "a text"}.get(type_.base, "a number")
         raise fault(at, f"{name} = {values.describe(x)}: expected {word}")
 

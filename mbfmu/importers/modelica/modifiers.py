@@ -14,8 +14,13 @@ from mbfmu.importers.modelica.library import Scalar
 from mbfmu.importers.modelica.making import Equations
 from mbfmu.importers.modelica.packages import Node
 from mbfmu.importers.modelica.syntax import Place, fault
+from mbfmu.messages import suggestion
 from mbfmu.modeling import Component
 from mbfmu.modeling.connectors import Port
+
+#: Attributes of scalar types that change no value, and all.
+SHOWN = frozenset({"min", "max", "nominal", "unit", "displayUnit", "quantity", "unbounded"})
+ATTRIBUTES = SHOWN | {"start", "fixed", "stateSelect"}
 
 
 class MissingClass(ModelError):
@@ -34,11 +39,14 @@ ABSENT = Absent()
 
 @dataclasses.dataclass(frozen=True)
 class Layer:
-    """A modification, the place of its expressions, and the element of an array that is meant."""
+    """A modification, the place of its expressions, and the element of an array of components that is meant.
+
+    `indices` has the element's index in each dimension, and how many elements there are.
+    """
 
     modification: s.Modification
     env: Environment
-    indices: tuple[int, ...] = ()
+    indices: tuple[tuple[int, int], ...] = ()
 
 
 Layers = tuple[Layer, ...]
@@ -63,7 +71,8 @@ def inner(layers: Layers, name: str) -> Layers:
             found.append((argument, Layer(modification, layer.env, indices)))
     for k, (outer, _) in enumerate(found):
         for fixed, _ in found[k + 1 :]:
-            if "final" in fixed.prefixes and len(fixed.names) == 1 and fixed is not outer and fixed.at != outer.at:
+            is_other = fixed.modification is not outer.modification
+            if "final" in fixed.prefixes and len(fixed.names) == 1 and is_other:
                 raise fault(outer.at, f"{name}: is final (declared so at {fixed.at}); modify what it depends on")
     return tuple(layer for _, layer in found)
 
@@ -71,6 +80,20 @@ def inner(layers: Layers, name: str) -> Layers:
 def names_in(layers: Layers) -> list[str]:
     """All names that layers modify."""
     return list(dict.fromkeys(a.names[0] for layer in layers for a in layer.modification.arguments))
+
+
+def refuse_attributes(name: str, layers: Layers, default: Place) -> None:
+    """Refuse attributes that no scalar type has.
+
+    Raises:
+        ModelError: there is one; with file and line.
+    """
+    unknown = next((n for n in names_in(layers) if n not in ATTRIBUTES), None)
+    if unknown is not None:
+        raise fault(
+            place_in(layers, unknown, default),
+            f"{name} has no attribute {unknown!r}; {suggestion(unknown, ATTRIBUTES)}",
+        )
 
 
 def only(layers: Layers, wanted: Callable[[str], bool]) -> Layers:
@@ -107,13 +130,31 @@ def bound(layers: Layers) -> tuple[s.Node, Layer] | None:
 def value_in(layer: Layer, node: s.Node, equations: Equations | None = None) -> Any:
     """Value of a modifier, or of the element of it that belongs to one element of an array of components."""
     env = layer.env if equations is None else dataclasses.replace(layer.env, equations=equations)
-    value = evaluate(node, env)
-    for index in layer.indices:
+    return element_in(layer, evaluate(node, env), node)
+
+
+def element_in(layer: Layer, value: Any, node: s.Node) -> Any:
+    """The element of a modifier's value that belongs to one element of an array of components.
+
+    Raises:
+        ModelError: it has more elements than the array of components, or fewer.
+    """
+    for index, count in layer.indices:
         if isinstance(value, list):
-            if index > len(value):
-                raise fault(node.at, f"{s.text(node)}: has {len(value)} elements, element {index} is needed")
+            if len(value) != count:
+                raise fault(
+                    node.at,
+                    f"{s.text(node)}: has {len(value)} elements, the array of components has {count}; give one for "
+                    "each component, or write `each` before a value that all have",
+                )
             value = value[index - 1]
     return value
+
+
+def of_element(layers: Layers, index: tuple[int, ...], sizes: tuple[int, ...]) -> Layers:
+    """Layers of an array of components as they are for the element with this index."""
+    places = tuple(zip(index, sizes, strict=True))
+    return tuple(dataclasses.replace(layer, indices=(*layer.indices, *places)) for layer in layers)
 
 
 # -- declarations
@@ -151,6 +192,8 @@ class Content:
     equations: list[tuple[s.Node, Node]] = dataclasses.field(default_factory=list)
     initial: list[tuple[s.Node, Node]] = dataclasses.field(default_factory=list)
     base: tuple[type[Component], Layers] | None = None
+    #: Names of the classes that it declares, which may be redeclared.
+    local: set[str] = dataclasses.field(default_factory=set)
     annotations: list[s.Modification] = dataclasses.field(default_factory=list)
     doc: str = ""
 

@@ -28,6 +28,10 @@ class Node:
         self._definitions: dict[str, s.Class] = {}
         self.imports: list[s.Import] = []
         self.bases: list[s.Extends] = []
+        #: Values that the package which extends this one gives constants, each with the place of its expression.
+        self.given: dict[str, tuple[s.Node, Node]] = {}
+        #: Classes that it has in place of this one's.
+        self.redeclared: dict[str, Node] = {}
         if definition is not None:
             self._read(definition)
 

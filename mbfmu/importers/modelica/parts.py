@@ -18,6 +18,7 @@ from mbfmu.importers.modelica.modifiers import (
     names_in,
     place_in,
     redeclaration,
+    refuse_attributes,
     value_in,
 )
 from mbfmu.importers.modelica.session import Session
@@ -29,9 +30,6 @@ from mbfmu.messages import suggestion
 from mbfmu.modeling import Component, Start, Variable
 from mbfmu.modeling.connectors import Signal
 from mbfmu.modeling.declarations import Parameter, required
-
-#: Attributes of scalar types that change nothing in what a model does.
-_SHOWN_ONLY = {"min", "max", "nominal", "unit", "displayUnit", "quantity", "unbounded", "start", "fixed", "stateSelect"}
 
 
 def make_component(
@@ -132,6 +130,7 @@ def _places(layers: Layers) -> list[tuple[str, Place]]:
 
 
 def _parameter_modifier(session: Session, declaration: Parameter, own: Layers, at: Place, late: bool) -> Any:
+    refuse_attributes(declaration.name, own, at)
     found = bound(own)
     if found is None:
         start, fixed = (bound(inner(own, n)) for n in ("start", "fixed"))
@@ -145,6 +144,7 @@ def _parameter_modifier(session: Session, declaration: Parameter, own: Layers, a
 
     def value_of_modifier(component: Any = None) -> Any:
         value = value_in(layer, node)
+        _refuse_beyond(declaration.name, value, own, node)
         if declaration.structural or declaration.animation:
             try:
                 value = session.numbers(value, node.at, mark=not declaration.animation)
@@ -169,6 +169,18 @@ def _parameter_modifier(session: Session, declaration: Parameter, own: Layers, a
     return value_of_modifier if late and reads and declaration.type.base == "Real" else value_of_modifier()
 
 
+def _refuse_beyond(name: str, value: Any, own: Layers, node: s.Node) -> None:
+    """Refuse a value beyond the bounds that modifiers give beside it, where all are numbers."""
+    for attribute, sign in (("min", 1), ("max", -1)):
+        given = bound(inner(own, attribute))
+        limit = value_in(given[1], given[0]) if given is not None else None
+        numbers = [v for v in values.flat(value) if isinstance(v, int | float)]
+        if isinstance(limit, int | float) and any(sign * (v - limit) < 0 for v in numbers):
+            raise fault(
+                node.at, f"{name} = {s.text(node)}: must be {'>=' if sign > 0 else '<='} {limit:g}, as {attribute} says"
+            )
+
+
 def _start_modifier(own: Layers, at: Place, name: str) -> Start | None:
     if bound(own) is not None:
         raise fault(
@@ -179,11 +191,7 @@ def _start_modifier(own: Layers, at: Place, name: str) -> Start | None:
     start, fixed = (bound(inner(own, n)) for n in ("start", "fixed"))
     value = value_in(start[1], start[0]) if start is not None else None
     is_fixed = value_in(fixed[1], fixed[0]) if fixed is not None else None
-    unknown = [n for n in names_in(own) if n not in _SHOWN_ONLY]
-    if unknown:
-        raise fault(
-            at, f"{name}({unknown[0]}=...): a variable has start, fixed, min, max, nominal, unit, no {unknown[0]!r}"
-        )
+    refuse_attributes(name, own, at)
     if bound(inner(own, "stateSelect")) is not None:
         warnings.warn(
             f"{at}: stateSelect of {name} is left out; the component's parameter stateSelect decides", stacklevel=2

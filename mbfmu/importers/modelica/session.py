@@ -26,7 +26,13 @@ from mbfmu.importers.modelica.modifiers import (
     Layer,
     Layers,
     MissingClass,
+    bound,
+    inner,
     located,
+    names_in,
+    nested,
+    of_element,
+    value_in,
 )
 from mbfmu.importers.modelica.names import value_of
 from mbfmu.importers.modelica.packages import Node
@@ -59,6 +65,7 @@ class Session:
         self._constants: dict[tuple[int, str], Any] = {}
         self._pending: set[tuple[int, str]] = set()
         self._functions: dict[int, FunctionText] = {}
+        self._ranks: dict[tuple[int, int], int | None] = {}
         self._types: dict[int, dict[str, str | None]] = {}
 
     def tick(self, at: Place) -> None:
@@ -277,11 +284,14 @@ class Session:
                 raise fault(node.at, f"{owner.name}.{name}: depends on itself")
             assert owner.definition is not None
             component = next(e for e in owner.definition.elements if isinstance(e, s.Component) and e.name == name)
-            if component.modification.value is None or not component.prefixes & {"constant", "parameter"}:
+            value, scope = owner.given.get(name, (component.modification.value, owner))
+            if value is not None and name in owner.given and "final" in component.prefixes:
+                raise fault(value.at, f"{name}: is final (declared so at {component.at}); modify what it depends on")
+            if value is None or not component.prefixes & {"constant", "parameter"}:
                 raise fault(node.at, f"{owner.name}.{name}: is no constant with a value (declared at {component.at})")
             self._pending.add(key)
             try:
-                self._constants[key] = evaluate(component.modification.value, Environment(self, owner))
+                self._constants[key] = evaluate(value, Environment(self, scope))
             finally:
                 self._pending.discard(key)
         return self._constants[key]
@@ -377,57 +387,102 @@ class Session:
         if definition.statements:
             result.bodies.append((definition.statements, node))
 
-    def blank(self, component: s.Component, env: Environment) -> Any:
-        """What a local variable of a function is before it is assigned."""
-        sizes = [0 if isinstance(d, s.Colon) else dimension(d, env) for d in component.dimensions]
+    def rank(self, component: s.Component, scope: Node) -> int | None:
+        """Number of dimensions of a variable of a function; None of what is no value: a function."""
+        key = id(component), id(scope)
+        if key not in self._ranks:
+            try:
+                kind = self.kind(component.type, scope, None, component.at)
+                own = len(component.dimensions) + len(kind.dimensions)
+                self._ranks[key] = own + (len(kind.scalar.dimensions) if kind.scalar is not None else 0)
+            except ModelError:
+                self._ranks[key] = None
+        return self._ranks[key]
+
+    def sizes_in(self, component: s.Component, env: Environment) -> list[int | None] | None:
+        """Dimensions of a variable of a function, None for `:`; None of what is no value: a function."""
+        if self.rank(component, env.scope) is None:
+            return None
+        kind = self.kind(component.type, env.scope, None, component.at)
+        nodes = [(d, env) for d in component.dimensions] + [(d, kind.env or env) for d in kind.dimensions]
+        sizes: list[int | None] = [None if isinstance(d, s.Colon) else dimension(d, here) for d, here in nodes]
+        return [*sizes, *(kind.scalar.dimensions if kind.scalar is not None else ())]
+
+    def blank(self, component: s.Component, env: Environment, outer: Layers = ()) -> Any:
+        """What a local variable of a function, or a field of a record, is before it gets a value.
+
+        `outer`: what is said of it where its record is used.
+        """
+        sizes = tuple(n or 0 for n in self.sizes_in(component, env) or ())
         kind = self.kind(component.type, env.scope, None, component.at)
         if kind.kind == "record":
-            element: Any = self.record(kind.found.node, ([], {}), component, env)  # type: ignore[arg-type]
-        elif kind.scalar is None:
+            layers = (*outer, Layer(component.modification, env), *kind.layers)
+            return nested(sizes, lambda k: self._blank_record(kind.found.node, layers, k, sizes, component, env))
+        if kind.scalar is None:
             raise fault(component.at, f"{component.name}: a function has variables of scalar types and records")
-        else:
-            sizes += kind.scalar.dimensions
-            element = {"Boolean": False, "String": ""}.get(kind.scalar.type.base, 0)
-        return values.fill(element, *sizes)
+        return values.fill({"Boolean": False, "String": ""}.get(kind.scalar.type.base, 0), *sizes)
 
-    def record(self, node: Node, arguments: tuple[list[Any], dict[str, Any]], at: s.Node, env: Environment) -> Any:
-        """A record made by its constructor."""
+    def _blank_record(
+        self,
+        node: Node | None,
+        layers: Layers,
+        index: tuple[int, ...],
+        sizes: tuple[int, ...],
+        component: s.Component,
+        env: Environment,
+    ) -> Any:
+        assert node is not None
+        return self.record(node, ([], {}), component, env, of_element(layers, index, sizes))
+
+    def record(
+        self,
+        node: Node,
+        arguments: tuple[list[Any], dict[str, Any]],
+        at: s.Node,
+        env: Environment,
+        layers: Layers = (),
+    ) -> Any:
+        """A record made by its constructor, or with what the declaration of a variable says of its fields."""
         positional, named = arguments
-        members = self._fields(node, 0)
-        fields = [c.name for c, _ in members if "constant" not in c.prefixes]
+        result: dict[str, Any] = {}
+        members = self._fields(node, layers, result, 0)
+        fields = [c.name for c, _, _ in members if not c.prefixes & {"constant", "final"}]
         if len(positional) > len(fields):
             raise fault(at.at, f"{node.name}: the record has {len(fields)} fields")
         given = dict(zip(fields, positional, strict=False)) | named
-        unknown = set(given) - set(fields)
+        unknown = (set(given) - set(fields)) | (set(names_in(layers)) - {c.name for c, _, _ in members})
         if unknown:
             raise fault(at.at, f"{node.name}: the record has no {min(unknown)!r}; {suggestion(min(unknown), fields)}")
-        result: dict[str, Any] = {}
-        for component, scope in members:
+        for component, scope, outer in members:
             if component.name in given:
                 result[component.name] = given[component.name]
                 continue
-            here = Environment(self, scope, None, dict(result))
-            value = component.modification.value
-            result[component.name] = evaluate(value, here) if value is not None else self.blank(component, here)
+            here = Environment(self, scope, None, result)
+            found = bound((*outer, Layer(component.modification, here)))
+            if found is not None:
+                result[component.name] = value_in(found[1], found[0])
+            else:
+                result[component.name] = self.blank(component, here, outer)
         return result
 
-    def _fields(self, node: Node, depth: int) -> list[tuple[s.Component, Node]]:
-        """Fields of a record, inherited ones first, each with the value of the outermost modifier and its place."""
+    def _fields(
+        self, node: Node, layers: Layers, known: dict[str, Any], depth: int
+    ) -> list[tuple[s.Component, Node, Layers]]:
+        """Fields of a record, inherited ones first, each with its place and what is said of it outside of that.
+
+        `known` gets the values of the fields, which expressions in the record's text read.
+        """
         definition = node.definition
         if definition is None or depth > 20:
             raise fault(Place(self.classes.path, 1), f"{node.name}: is no record")
-        found: list[tuple[s.Component, Node]] = []
+        found: list[tuple[s.Component, Node, Layers]] = []
         for base in node.bases:
-            known = self.classes.base(base, node)
-            if known is not None and known.node is not None:
-                given = {
-                    a.names: a.modification for a in base.modification.arguments if a.modification.value is not None
-                }
-                found += [
-                    (dataclasses.replace(e, modification=given[e.name,]), node) if (e.name,) in given else (e, scope)
-                    for e, scope in self._fields(known.node, depth + 1)
-                ]
-        return found + [(e, node) for e in definition.elements if isinstance(e, s.Component)]
+            base_ = self.classes.base(base, node)
+            if base_ is not None and base_.node is not None:
+                here = Layer(base.modification, Environment(self, node, None, known))
+                found += self._fields(base_.node, (*layers, here), known, depth + 1)
+        own = [e for e in definition.elements if isinstance(e, s.Component)]
+        return found + [(e, node, inner(layers, e.name)) for e in own]
 
     def elements_of(self, value: Any, node: s.Node, env: Environment) -> list[Any]:
         """What subscripts choose from."""

@@ -12,6 +12,7 @@ from mbfmu.importers.modelica import syntax as s
 from mbfmu.importers.modelica import values
 from mbfmu.importers.modelica.evaluate import evaluate
 from mbfmu.importers.modelica.making import Session
+from mbfmu.importers.modelica.modifiers import element_in
 from mbfmu.importers.modelica.statements import Statement
 from mbfmu.importers.modelica.syntax import fault
 from mbfmu.importers.modelica.types_of import of_type
@@ -50,8 +51,8 @@ class Solver:
     def _assign(self, statement: Statement) -> bool:
         """Take `x = expression` or `expression = x` where the expression is known."""
         for side, other in ((statement.left, statement.right), (statement.right, statement.left)):
-            target = self.unknowns.target(side, statement.env)
-            if not target or self.unknowns.read_by(other, statement.env):
+            target = self.unknowns.target(side, statement.env_of(side))
+            if not target or self.unknowns.read_by(other, statement.env_of(other)):
                 continue
             value = value_of_side(statement, other)
             elements = values.flat(value)
@@ -73,7 +74,7 @@ class Solver:
     def _solve(self, statements: list[Statement]) -> bool:
         """Solve equations together for all that is unknown in them, where that enters linearly."""
         unknowns = sorted(
-            {u for e in statements for side in (e.left, e.right) for u in self.unknowns.read_by(side, e.env)},
+            {u for e in statements for side in (e.left, e.right) for u in self.unknowns.read_by(side, e.env_of(side))},
             key=lambda u: (u[0], u[1]),
         )
         if not unknowns:
@@ -176,17 +177,17 @@ class Solver:
         """False where an equation has surely fewer rows than unknowns; evaluating it would make events for nothing."""
         rows = 1
         for side in (statement.left, statement.right):
-            target = self.unknowns.target(side, statement.env)
+            target = self.unknowns.target(side, statement.env_of(side))
             if target is not None:
                 rows = max(rows, len(target))
             if isinstance(side, s.Call) and side.function.names == ("zeros",) and len(side.arguments) == 1:
-                rows = max(rows, int(evaluate(side.arguments[0], statement.env)))
+                rows = max(rows, int(evaluate(side.arguments[0], statement.env_of(side))))
         return rows == unknowns
 
     def _refuse(self, statements: list[Statement]) -> None:
         first = statements[0]
         unknown = sorted(
-            {name_of(u) for e in statements for x in (e.left, e.right) for u in self.unknowns.read_by(x, e.env)}
+            {name_of(u) for e in statements for x in (e.left, e.right) for u in self.unknowns.read_by(x, e.env_of(x))}
         )
         others = f" (and {len(statements) - 1} more)" if len(statements) > 1 else ""
         raise fault(
@@ -198,10 +199,9 @@ class Solver:
 
 def value_of_side(statement: Statement, node: s.Node) -> Any:
     """Value of one side of a statement."""
-    value = evaluate(node, statement.env)
+    value = evaluate(node, statement.env_of(node))
     if statement.layer is not None and node is statement.right:
-        for index in statement.layer.indices:
-            value = value[index - 1] if isinstance(value, list) else value
+        return element_in(statement.layer, value, node)
     return value
 
 

@@ -16,12 +16,17 @@ from mbfmu.modeling.connectors import SignalOutput
 
 @dataclasses.dataclass(frozen=True)
 class Statement:
-    """An equation that is to be solved: left = right."""
+    """An equation that is to be solved: left = right. What a modifier gives, on the right, may stand elsewhere."""
 
     left: s.Node
     right: s.Node
     env: Environment
     layer: Layer | None = None
+    given_in: Environment | None = None
+
+    def env_of(self, side: s.Node) -> Environment:
+        """The place of one side."""
+        return self.given_in if self.given_in is not None and side is self.right else self.env
 
     @property
     def text(self) -> str:
@@ -46,7 +51,8 @@ def statements_of(model: Model, equations: Equations) -> tuple[list[Statement], 
             if kind.kind != "connector" or (is_output and not foreign):
                 if kind.scalar is not None:
                     check_given(name, of_type(kind.scalar.type), value, layer.env)
-                result.append(Statement(s.Reference(value.at, ((name, ()),)), value, env, layer))
+                own = dataclasses.replace(model.env(model.declared(name).scope), equations=equations)
+                result.append(Statement(s.Reference(value.at, ((name, ()),)), value, own, layer, env))
             break
     for equation, env in model.active(model.content.equations):
         env = dataclasses.replace(env, equations=equations)

@@ -276,6 +276,10 @@ def compare(sign: str, a: Any, b: Any) -> bool:
     if isinstance(a, list | dict | Orientation) or isinstance(b, list | dict | Orientation):
         raise Wrong(f"{describe(a)} {sign} {describe(b)}: relations are between scalars")
     if isinstance(a, Enumeration) and isinstance(b, Enumeration):
+        if a.literals and b.literals and a.literals != b.literals:
+            raise Wrong(
+                f"{describe(a)} {sign} {describe(b)}: these are of different types; compare literals of one type"
+            )
         if sign in ("==", "<>") or not (a.ordinal and b.ordinal):
             return bool(_COMPARE[sign](str(a), str(b)))
         return bool(_COMPARE[sign](a.ordinal, b.ordinal))
