@@ -13,6 +13,7 @@ from rich.console import Console
 import mbfmu
 from mbfmu import cli, messages, printing, sources
 from mbfmu.errors import ModelError
+from mbfmu.sources import find_class
 
 FIRST = {
     "Revolute": "MultiBody.Joints.Revolute",
@@ -209,3 +210,14 @@ def test_the_package_lists_what_it_loads_when_it_is_asked_for() -> None:
     assert listed == sorted(set(listed))
     with pytest.raises(AttributeError, match=r"^module 'mbfmu' has no attribute 'pump'"):
         mbfmu.pump  # noqa: B018
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="names of files have no colons there")
+def test_a_colon_in_a_path_names_no_class(tmp_path: pathlib.Path) -> None:
+    """`file.py:Class` has a name behind the last one, a folder may have others."""
+    folder = tmp_path / "a:b"
+    folder.mkdir()
+    path = folder / "one.py"
+    path.write_text("from mbfmu import Assembly\nclass One(Assembly):\n    pass\n")
+    assert find_class(str(path)).__name__ == "One"
+    assert find_class(f"{path}:One").__name__ == "One"

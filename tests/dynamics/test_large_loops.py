@@ -17,6 +17,7 @@ from mbfmu.dynamics.solving import dense as direct
 from mbfmu.dynamics.solving import pivots as orders
 from mbfmu.dynamics.solving.pivots import pivots
 from mbfmu.dynamics.system import System
+from mbfmu.export.initial_dependencies import StartPatterns
 from mbfmu.fmus.bevel_gear import BevelGear
 from mbfmu.fmus.engine_1b import Engine1b
 from mbfmu.fmus.four_bar import FourBar
@@ -306,3 +307,12 @@ def test_fill_is_counted_as_bits_of_rows() -> None:
         if row != 1:
             assert bits == sum(1 << column for column in remainder._columns_of[row])
     assert len(pivots(sparsity, size, values)) == size
+
+
+@pytest.mark.slow
+def test_starts_of_sparse_systems_leave_no_dependency_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where positions are solved for, accelerations depend on what is not known: None, of all or of some of them."""
+    sparse, dense = (StartPatterns(system.equations).rows("w") for system in both(FourBar, monkeypatch))
+    assert len(sparse) == len(dense) > 1
+    assert set(sparse) == {None}
+    assert None in dense

@@ -730,3 +730,16 @@ def test_defaults_of_the_library_have_its_numbers(tmp_path: pathlib.Path) -> Non
     place = "Modelica.Mechanics.MultiBody.Types.Defaults"
     found = {n: value(tmp_path / "M.mo", f"parameter Real x = {place}.{n};") for n in expected}
     assert found == expected
+
+
+@pytest.mark.slow
+def test_variables_have_the_units_of_their_types(path: pathlib.Path) -> None:
+    """Units.SI has those of the standard, Units.NonSI its own; a type of one's own the one that it says."""
+    path.write_text(
+        'model M type T extends Real(unit="N.m"); end T; import NonSI = Modelica.Units.NonSI;'
+        "NonSI.AngularVelocity_rpm n = 3*cos(time); NonSI.Energy_kWh e = cos(time); NonSI.Unheard u = cos(time);"
+        "Modelica.Units.SI.AngularJerk f = 5*cos(time); Modelica.Units.SI.Pressure p = 1e5*cos(time);"
+        "T x = 2*cos(time); equation end M;"
+    )
+    units = {v.name: v.unit for v in mbfmu.System.of(mbfmu.load(path)).variables if v.name in "nefpxu"}
+    assert units == {"n": "rpm", "e": "kW.h", "u": None, "f": "rad/s3", "p": "Pa", "x": "N.m"}

@@ -48,6 +48,17 @@ def test_what_initialisation_chooses_is_listed(library):
     assert "mass.vy" not in line
 
 
+def all_open():
+    """Four masses of which nobody says where they start."""
+    d = Draft("open", q=4, v=4, parameters=[0.5] * 8)
+    return d.equations(A=ca.SX.eye(4), b=ca.SX.zeros(4), guess=d.P)
+
+
+def test_of_many_chosen_start_values_six_are_listed(library):
+    (line,) = library(all_open).slave(logging=True).start().messages(1)
+    assert "chosen: x0 = 0.5, x1 = 0.5, x2 = 0.5, x3 = 0.5, x4 = 0.5, x5 = 0.5 and 2 more; fix" in line
+
+
 @pytest.mark.slow
 def test_a_start_value_that_the_importer_gives_is_not_listed(library):
     slave = library(all_free).slave(logging=True).start(p2=0.4, p3=0.3)
