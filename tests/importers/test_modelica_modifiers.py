@@ -27,6 +27,13 @@ model Opens Real x[2]; end Opens;
 block Scale extends Modelica.Blocks.Math.Gain(k = 3); end Scale;
 block Scaled extends Modelica.Blocks.Math.Gain(k = q, u = q + 1); parameter Real q = 3; end Scaled;
 block Fed extends Modelica.Blocks.Math.Gain(k = 3, u = 4); end Fed;
+model Reads Modelica.Blocks.Interfaces.RealInput u[2, 3]; Real s = u[1, 3] + 10*u[2, 1]; Real y[2] = u*{1, 10, 100};
+end Reads;
+model Passes Modelica.Blocks.Interfaces.RealInput u[2, 3]; Modelica.Blocks.Interfaces.RealOutput y[2, 3];
+  Modelica.Blocks.Interfaces.RealOutput z[3]; Modelica.Blocks.Interfaces.RealOutput s = y[1, 3] + 10*y[2, 1];
+equation connect(u, y); connect(u[2, :], z); end Passes;
+model Gives Modelica.Blocks.Interfaces.RealOutput y[2, 3] = {{1, 2, 3}, {4, 5, 6}}; end Gives;
+model Many Modelica.Blocks.Interfaces.RealInput u[6]; end Many;
 record R Real a = 1; Real b = 2*a; end R;
 record S R r(a = 3); Real c = 4; end S;
 record T extends S(r(b = 7)); end T;
@@ -144,6 +151,52 @@ COUNTED = {
     "sizes of functions' variables": (
         "Real x = summed(2, {1, 2}); Real y[3] = triple(2); Real z = parts(3);",
         {"x": 3, "y[3]": 6, "z": 3 + 60 + 5000 + 40000 + 300000},
+    ),
+    "matrices of an array of sources": (
+        "Reads r; Modelica.Blocks.Sources.Constant s[2, 3](k = {{1, 2, 3}, {4, 5, 6}}); equation connect(s.y, r.u);",
+        {"r.s": 43, "r.y[1]": 321, "r.y[2]": 654},
+    ),
+    "matrices of outputs": (
+        "Gives g; Reads r; Passes p; Real q = g.y[1, 3] + 10*g.y[2, 1]; Real v[2] = g.y*{1, 10, 100};"
+        "equation connect(g.y, r.u); connect(g.y, p.u);",
+        {"r.s": 43, "r.y[2]": 654, "q": 43, "v[1]": 321, "p.y[1,3]": 3, "p.y[2,1]": 4, "p.z[1]": 4, "p.z[3]": 6,
+         "p.s": 43},
+    ),
+    "matrices by slices": (
+        "Gives g; Reads r; Reads t; equation connect(g.y[:, 1], r.u[:, 3]); connect(g.y[:, 2:3], r.u[:, 1:2]);"
+        "connect(g.y[2, :], t.u[1, :]); connect(g.y[1, {3, 1, 2}], t.u[2, :]);",
+        {"r.y[1]": 132, "r.y[2]": 465, "t.y[1]": 654, "t.y[2]": 213},
+    ),
+    "matrices by modifiers": (
+        "Reads r(u = {{1, 2, 3}, {4, 5, 6}}); Reads a[2](u = {{{1, 2, 3}, {4, 5, 6}}, {{7, 8, 9}, {5, 5, 5}}});",
+        {"r.s": 43, "r.y[2]": 654, "a[2].s": 59, "a[1].y[1]": 321},
+    ),
+    "matrices by equations": (
+        "Reads r; Reads s; Reads t; equation r.u = [1, 2, 3; 4, 5, 6]; s.u[:, 1] = {time + 1, 2};"
+        "s.u[:, 2:3] = [3, 4; 5, 6];"
+        "for i in 1:3 loop t.u[1, i] = i; t.u[2, i] = 3 + i; end for;",
+        {"r.y[1]": 321, "s.y[1]": 431, "s.y[2]": 652, "t.s": 43},
+    ),
+    "sizes of what is not known yet": (
+        "parameter Integer n = 3; Real y[n - 1]; Real z[2, 3]; equation y = {i*2.0 for i in 1:size(y, 1)};"
+        "for i in 1:size(z, 1), j in 1:size(z, 2) loop z[i, j] = 10*i + j; end for;",
+        {"y[2]": 4, "z[2,3]": 23, "z[1,2]": 12},
+    ),
+    "what constrainedby says of a component": (
+        "model C replaceable A t constrainedby A(k = 5); end C; C c; C d(redeclare A2 t); C e(t(k = 6));"
+        "model D replaceable A t(k = 9) constrainedby A(k = 5); end D; D f; D g(redeclare A2 t);"
+        "D h(redeclare A2 t(k = 8));"
+        "model G extends D(redeclare replaceable A t constrainedby A(k = 7)); end G; G i; G j(redeclare A2 t);",
+        {"c.t.x": 5, "d.t.x": 50, "e.t.x": 6, "f.t.x": 9, "g.t.x": 50, "h.t.x": 80, "i.t.x": 7, "j.t.x": 70},
+    ),
+    "what constrainedby says of a class": (
+        "model C replaceable model N = A constrainedby A(k = 5); N t; N s(k = 7); end C; C c;"
+        "C d(redeclare model N = A2);"
+        "C e(redeclare model N = A2(k = 8)); model D replaceable model N parameter Real k = 1; Real x = 100*k; end N"
+        " constrainedby A(k = 5); N t; end D; D f;"
+        "model G extends C(redeclare replaceable model N = A constrainedby A(k = 6)); end G; G g;"
+        "G h(redeclare model N = A2);",
+        {"c.t.x": 5, "c.s.x": 7, "d.t.x": 50, "d.s.x": 70, "e.t.x": 80, "f.t.x": 500, "g.t.x": 6, "h.t.x": 60},
     ),
     "enumerations of elements": ("Chooses c[2](e = {E.two, E.three});", {"c[1].x": 5, "c[2].x": 6}),
     "bounds that are constants": ("constant Real q = 2; parameter Real y(min = 2*q, max = 9) = 5;", {"y": 5}),
@@ -270,6 +323,15 @@ REFUSED = {
         "parameter E e = E.one; Real y = if e == E2.one then 1 else 2;",
         "the literal E.one == the literal E2.one: these are of different types; compare literals of one type",
     ),
+    "matrices of other sizes": (
+        "Gives g; Many m; equation connect(g.y, m.u);",
+        r"connect\(g.y, m.u\): is between an array of size 2 x 3 and an array of size 6; connect their elements",
+    ),
+    "elements of a matrix twice": (
+        "Reads r; equation r.u[:, 1] = {1, 2}; r.u = [1, 2, 3; 4, 5, 6];",
+        "r.u: is given a value here, and at .*; keep one",
+    ),
+    "a slice of another size": ("Reads r; equation r.u[:, 1] = {1, 2, 3};", "has 3 elements, the input has 2"),
     "a variable from around": ("Real q = time; Open a(x = q);", "q: lies outside of a .*; make it an input there"),
     "a model that is a library's component": (
         "extends Modelica.Blocks.Math.Gain(k = 2, u = 3);",

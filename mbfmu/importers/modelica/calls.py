@@ -139,6 +139,9 @@ def _kinked(name: str, arguments: list[Any], env: Environment) -> Any:
 
 
 def _size(node: s.Call, env: Environment) -> Any:
+    declared = _declared_sizes(node.arguments[0], env)
+    if declared is not None:
+        return _chosen_size(node, declared, env)
     value = (
         resolve(node.arguments[0], env)
         if isinstance(node.arguments[0], s.Reference)
@@ -146,7 +149,21 @@ def _size(node: s.Call, env: Environment) -> Any:
     )
     if not isinstance(value, list) and not values.is_number(value) and not isinstance(value, str | bool):
         value = env.session.elements_of(value, node, env)
-    dimensions = _dimensions(value)
+    return _chosen_size(node, _dimensions(value), env)
+
+
+def _declared_sizes(node: s.Node, env: Environment) -> tuple[int, ...] | None:
+    """Dimensions of a variable of the model's own, which is perhaps not known yet; None of all else."""
+    if not isinstance(node, s.Reference) or node.absolute or len(node.parts) > 1 or node.parts[0][1]:
+        return None
+    name, model = node.names[0], env.model
+    if name in env.locals or model is None or name not in model.content.components:
+        return None
+    sizes: tuple[int, ...] | None = model.sizes(name) if model.kind(name).kind == "variable" else None
+    return sizes
+
+
+def _chosen_size(node: s.Call, dimensions: tuple[int, ...], env: Environment) -> Any:
     if len(node.arguments) == 1:
         return list(dimensions)
     index = whole(node.arguments[1], env)

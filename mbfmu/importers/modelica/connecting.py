@@ -25,6 +25,10 @@ def connect(model: Model, node: s.Connect, env: Environment, signals: Signals) -
         return  # what a condition switched off takes its connections with it
     if not any(isinstance(p, Bus) for p in (*a, *b)) and [_width(p) for p in a] != [_width(p) for p in b]:
         a, b = ([x for p in side for x in (p.split() if isinstance(p, Plug) else [p])] for side in (a, b))
+    shapes = [_shape(p) for p in (*a, *b)]
+    if len(a) == len(b) == 1 and all(shapes) and shapes[0] != shapes[1]:
+        said = " and ".join(f"an array of size {' x '.join(map(str, shape))}" for shape in shapes)
+        raise fault(node.at, f"connect({node.a}, {node.b}): is between {said}; connect their elements")
     if len(a) != len(b):
         raise fault(node.at, f"connect({node.a}, {node.b}): {len(a)} elements on one side, {len(b)} on the other")
     for p, q in zip(a, b, strict=True):
@@ -81,9 +85,21 @@ def _driven(model: Model, node: s.Node, env: Environment) -> Plug | None:
         found = resolve(node, env)
     except ModelError:
         return None
+    if isinstance(found, list):
+        found = _together(values.flat(found))
     if isinstance(found, Plug) and isinstance(found.port, SignalInput) and found.owner is not model.component:
         return found
     return None
+
+
+def _together(plugs: list[Any]) -> Plug | None:
+    """Elements of one signal as one plug, None for anything else."""
+    if not plugs or not all(isinstance(p, Plug) and p.elements is not None for p in plugs):
+        return None
+    first = plugs[0]
+    if any((p.owner, p.port) != (first.owner, first.port) for p in plugs):
+        return None
+    return Plug(first.owner, first.port, tuple(k for p in plugs for k in p.elements))
 
 
 def drive(model: Model, plug: Any, node: s.Node, env: Environment, layer: Layer | None, signals: Signals) -> None:
@@ -95,9 +111,8 @@ def drive(model: Model, plug: Any, node: s.Node, env: Environment, layer: Layer 
     if before is not None:
         raise fault(node.at, f"{plug.path}: is given a value here, and at {before.at}; keep one")
     name = f"given[{len(model.given) + 1}]"
-    size = plug.size
     whole_ = plug.port.shape(plug.owner)
-    shape = (size,) if whole_ and plug.elements is None else ()
+    shape = whole_ if plug.elements is None else (len(plug.elements),) if len(plug.elements) > 1 else ()
     port = Given(s.text(node), type=plug.port.type, shape=shape)
     setattr(model.component, name, port)
     fed = signals.is_fed(plug)
@@ -119,6 +134,12 @@ def _given_before(model: Model, plug: Plug) -> s.Node | None:
         if is_same and isinstance(source.port, Given) and places(sink) & places(plug):
             return next((node for name, node, *_ in model.given if name == source.port.name), None)
     return None
+
+
+def _shape(end: Any) -> tuple[int, ...]:
+    """Dimensions of a signal as a whole, () of all else."""
+    is_whole = isinstance(end, Plug) and isinstance(end.port, Signal) and end.elements is None
+    return tuple(end.port.shape(end.owner)) if is_whole else ()
 
 
 def _width(end: Any) -> int:

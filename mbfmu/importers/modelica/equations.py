@@ -194,14 +194,14 @@ class Equations:
         elements: dict[int, Any] = {}
         for source, sink in own.connections:
             if sink.owner is own and sink.port.name == port.name:
-                found = values.flat(array(self.outside(source.owner, source.port.name, None, node)))
+                found = values.by_columns(array(self.outside(source.owner, source.port.name, None, node)))
                 found = [found[k] for k in source.elements] if source.elements is not None else found
                 places = sink.elements if sink.elements is not None else range(len(found))
                 elements |= dict(zip(places, found, strict=True))
         shape = tuple(port.shape(own))
         if set(elements) != set(range(math.prod(shape))):
             raise fault(node.at, f"{port.name}: no connection feeds this output, or only part of it")
-        return shaped([elements[k] for k in range(math.prod(shape))], shape)
+        return shaped(values.by_rows([elements[k] for k in range(math.prod(shape))], shape), shape)
 
     def _port_view(self, name: str) -> Any:
         return self.model.component.ports()[name].view(self.scope._notes)

@@ -7,7 +7,16 @@ import dataclasses
 from mbfmu.importers.modelica import syntax as s
 from mbfmu.importers.modelica.evaluate import Environment
 from mbfmu.importers.modelica.making import Model
-from mbfmu.importers.modelica.modifiers import Declared, Layer, Layers, inner, place_in, redeclaration
+from mbfmu.importers.modelica.modifiers import (
+    Declared,
+    Layer,
+    Layers,
+    constraint_before,
+    constraint_of,
+    inner,
+    place_in,
+    redeclaration,
+)
 from mbfmu.importers.modelica.packages import Node
 from mbfmu.importers.modelica.syntax import fault
 from mbfmu.messages import suggestion
@@ -48,7 +57,11 @@ def collect(model: Model, node: Node, layers: Layers, depth: int) -> None:
                 continue  # by a class that is derived from this one
             if redeclared is not None and isinstance(redeclared[0].redeclared, s.Class):
                 argument, layer, _ = redeclared
-                content.classes[element.name] = (argument.redeclared, layer.env, ())
+                content.classes[element.name] = (
+                    argument.redeclared,
+                    layer.env,
+                    constraint_before(layers, element.name, element, env),
+                )
             elif "redeclare" in element.prefixes:
                 content.classes[element.name] = (_short(element, node), env, ())
     for element in definition.elements:
@@ -102,7 +115,6 @@ def _declare(model: Model, component: s.Component, node: Node, layers: Layers) -
     if "final" in component.prefixes and (modifiers or redeclaration(layers, name) is not None):
         at = place_in(layers, name, component.at)
         raise fault(at, f"{name}: is final (declared so at {component.at}); modify what it depends on")
-    constraint = component.constraint
     redeclared = redeclaration(layers, name)
     if redeclared is not None and isinstance(redeclared[0].redeclared, s.Component):
         argument, layer, place = redeclared
@@ -111,10 +123,8 @@ def _declare(model: Model, component: s.Component, node: Node, layers: Layers) -
         if "replaceable" not in component.prefixes and "redeclare" not in component.prefixes:
             raise fault(argument.at, f"{name}: is not replaceable (declared at {component.at})")
         # What the constraining class is modified with stays; without one, the first declaration constrains.
-        kept = (
-            Layer(constraint.modification, own.env)
-            if constraint is not None
-            else Layer(dataclasses.replace(component.modification, value=None), own.env)
+        kept = constraint_before(layers, name, component, own.env) or (
+            Layer(dataclasses.replace(component.modification, value=None), own.env),
         )
         outer = inner(layers[: place + 1], name)
         model.content.components[name] = Declared(
@@ -125,7 +135,13 @@ def _declare(model: Model, component: s.Component, node: Node, layers: Layers) -
                 dimensions=new.dimensions or component.dimensions,
             ),
             layer.env.scope,
-            (*outer, Layer(new.modification, layer.env, layer.indices), *inner(layers[place + 1 :], name), kept),
+            (
+                *outer,
+                Layer(new.modification, layer.env, layer.indices),
+                *constraint_of(new, layer.env),
+                *inner(layers[place + 1 :], name),
+                *kept,
+            ),
         )
         return
     old = model.content.components.get(name)
@@ -136,7 +152,7 @@ def _declare(model: Model, component: s.Component, node: Node, layers: Layers) -
             raise fault(
                 component.at, f"{name}: is declared here and, otherwise, at {old.component.at}; rename one of them"
             )
-        here, there = _said((*modifiers, own)), _said(old.layers)
+        here, there = _said((*modifiers, own, *constraint_of(component, own.env))), _said(old.layers)
         if here != there:
             path = next(p for p in (*here, *there) if here.get(p) != there.get(p))
             what = ".".join((name, *path))
@@ -146,7 +162,7 @@ def _declare(model: Model, component: s.Component, node: Node, layers: Layers) -
                 f"{old.component.at} declares it; give both the same",
             )
         return
-    model.content.components[name] = Declared(component, node, (*modifiers, own))
+    model.content.components[name] = Declared(component, node, (*modifiers, own, *constraint_of(component, own.env)))
 
 
 def _said(layers: Layers) -> dict[tuple[str, ...], str]:

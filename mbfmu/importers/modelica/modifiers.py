@@ -82,6 +82,21 @@ def names_in(layers: Layers) -> list[str]:
     return list(dict.fromkeys(a.names[0] for layer in layers for a in layer.modification.arguments))
 
 
+def constraint_of(element: s.Class | s.Component, env: Environment) -> Layers:
+    """What `constrainedby` modifies a replaceable element with, and all that replaces it."""
+    return (Layer(element.constraint.modification, env),) if element.constraint is not None else ()
+
+
+def constraint_before(layers: Layers, name: str, element: s.Class | s.Component, env: Environment) -> Layers:
+    """The constraint that holds for what the outermost of these layers redeclares: the last one before it."""
+    place = next(k for k, layer in enumerate(layers) if redeclaration((layer,), name) is not None)
+    for layer in layers[place + 1 :]:
+        found = redeclaration((layer,), name)
+        if found is not None and found[0].redeclared is not None and found[0].redeclared.constraint is not None:
+            return constraint_of(found[0].redeclared, layer.env)
+    return constraint_of(element, env)
+
+
 def refuse_attributes(name: str, layers: Layers, default: Place) -> None:
     """Refuse attributes that no scalar type has.
 

@@ -290,8 +290,8 @@ class _Reader(lark.visitors.Transformer_NonRecursive[Any, Any]):
         return s.Extends(at, c[0], s.Modification(at, _given_once(c[1])))
 
     def class_element(self, meta: Any, c: list[Any]) -> s.Class:
-        *prefixes, definition, _, _ = c
-        return self._prefixed(definition, prefixes)
+        *prefixes, definition, constraint, _ = c
+        return dataclasses.replace(self._prefixed(definition, prefixes), constraint=constraint)
 
     def component_element(self, meta: Any, c: list[Any]) -> list[s.Component]:
         *prefixes, components, constraint, _ = c
@@ -344,14 +344,14 @@ class _Reader(lark.visitors.Transformer_NonRecursive[Any, Any]):
         return s.Argument(at, name.names, modification or s.Modification(at), frozenset(prefixes))
 
     def class_redeclaration(self, meta: Any, c: list[Any]) -> s.Argument:
-        *prefixes, kind, name, short, _ = c
+        *prefixes, kind, name, short, constraint = c
         at = self._at(meta)
-        definition = s.Class(at, kind=str(kind), **{**short, "name": str(name)})
+        definition = s.Class(at, kind=str(kind), **{**short, "name": str(name)}, constraint=constraint)
         return s.Argument(at, (str(name),), s.Modification(at), frozenset(prefixes), definition)
 
     def component_redeclaration(self, meta: Any, c: list[Any]) -> s.Argument:
-        *prefixes, type_name, component, _ = c
-        component = dataclasses.replace(component, type=type_name, prefixes=frozenset(prefixes))
+        *prefixes, type_name, component, constraint = c
+        component = dataclasses.replace(component, type=type_name, prefixes=frozenset(prefixes), constraint=constraint)
         return s.Argument(
             self._at(meta), (component.name,), s.Modification(self._at(meta)), frozenset(prefixes), component
         )

@@ -27,6 +27,7 @@ from mbfmu.importers.modelica.modifiers import (
     Layers,
     MissingClass,
     bound,
+    constraint_of,
     inner,
     located,
     names_in,
@@ -38,6 +39,7 @@ from mbfmu.importers.modelica.names import value_of
 from mbfmu.importers.modelica.packages import Node
 from mbfmu.importers.modelica.signals import Bus, Plug, Signals
 from mbfmu.importers.modelica.syntax import Place, fault
+from mbfmu.importers.modelica.unknowns import shaped
 from mbfmu.importers.modelica.values import array, is_symbolic
 from mbfmu.messages import suggestion
 from mbfmu.modeling import Component, Start, Variable
@@ -149,7 +151,8 @@ class Session:
             return Kind("record", found)
         if definition.kind not in ("model", "block", "class"):
             raise fault(at, f"{found}: is a {definition.kind}; a component is of a model, block, type or connector")
-        return Kind("model", found)
+        around = Environment(self, found.node.parent or found.node, model)
+        return Kind("model", found, layers=constraint_of(definition, around))
 
     def _short(self, definition: s.Class, env: Environment, layers: Layers, at: Place, depth: int) -> Kind:
         """`class A = B(...)`: what B is, with further modifiers and dimensions."""
@@ -158,7 +161,7 @@ class Session:
         own = Layer(definition.base.modification, env)
         result = dataclasses.replace(
             kind,
-            layers=(*layers, own, *kind.layers),
+            layers=(own, *constraint_of(definition, env), *layers, *kind.layers),
             dimensions=(*definition.dimensions, *kind.dimensions),
             env=env if definition.dimensions else kind.env,
         )
@@ -487,7 +490,8 @@ class Session:
     def elements_of(self, value: Any, node: s.Node, env: Environment) -> list[Any]:
         """What subscripts choose from."""
         if isinstance(value, Plug) and isinstance(value.port, Signal) and value.port.shape(value.owner):
-            return list(value.split())
+            elements: list[Any] = shaped(value.split(), value.port.shape(value.owner))
+            return elements
         if isinstance(value, Absent):
             raise fault(node.at, f"{s.text(node)}: does not exist with the present parameters")
         raise fault(node.at, f"{s.text(node)}: has no elements; remove its subscripts")
@@ -575,7 +579,7 @@ class Session:
             result = self._reading(value.owner, value.port.name, node, env, None)
             if value.elements is None:
                 return result
-            picked = [values.flat(result)[k] for k in value.elements]
+            picked = [values.by_columns(result)[k] for k in value.elements]
             return picked[0] if len(picked) == 1 else picked
         if isinstance(value, Model) and value.is_record:
             return {n: value_of(value.get(n, env, node), node, env) for n in value.names()}

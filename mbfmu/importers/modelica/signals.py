@@ -10,6 +10,8 @@ import dataclasses
 import itertools
 from collections.abc import Hashable
 
+import numpy as np
+
 from mbfmu.importers.modelica.making import Model
 from mbfmu.importers.modelica.syntax import Place, fault
 from mbfmu.modeling import Component, Connector
@@ -32,10 +34,12 @@ class Plug:
         return len(Connector(self.owner, self.port, self.elements).places)
 
     def split(self) -> list[Plug]:
-        """One plug per element of a signal."""
+        """One plug per element of a signal, row by row; components number them by columns."""
         if not isinstance(self.port, Signal):
             return [self]
-        elements = self.elements if self.elements is not None else tuple(range(self.size))
+        elements = self.elements
+        if elements is None:
+            elements = tuple(np.arange(self.size).reshape(self.port.shape(self.owner), order="F").ravel().tolist())
         return [Plug(self.owner, self.port, (k,)) for k in elements]
 
     @property

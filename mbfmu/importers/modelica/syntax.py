@@ -245,6 +245,7 @@ class Class(Node):
     literals: tuple[str, ...] | None = None
     is_extension: bool = False
     external: bool = False
+    constraint: Extends | None = None
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
