@@ -105,15 +105,23 @@ class Car(Animated):
             width=0.95, height=0.4, color=GLASS_COLOR,
         )  # fmt: skip
 
+    def _suspension(self, name: str) -> type[Suspension]:
+        """Class of the suspension of a wheel."""
+        if not hasattr(type(self), "suspensions"):
+            raise NotImplementedError(
+                f"{type(self).__name__} must define suspensions, the classes in front and in the rear"
+            )
+        return self.suspensions[0 if name[0] == "f" else 1]
+
     def _tie(self, name: str) -> np.ndarray:
         """Inner end of the tie rod of a wheel, on the left [m]."""
-        kind = self.suspensions[0 if name[0] == "f" else 1]
+        kind = self._suspension(name)
         return np.asarray(kind(left=True).value("tieInner"), dtype=float)
 
     def _corner(self, name: str) -> None:
         """Suspension, wheel and brake of one wheel."""
         front, left = name[0] == "f", name[1] == "l"
-        corner = self.suspensions[0 if front else 1](left=left)
+        corner = self._suspension(name)(left=left)
         wheel = TyreWheel(
             fileName=self.tyre, side="left" if left else "right", slip_mode=self.slip_mode, touch=self.touch
         )

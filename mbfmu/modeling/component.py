@@ -460,8 +460,17 @@ class Component:
         with told(f"{self.where}.{name}: its condition fails"):
             return bool(self._conditions[name](self))
 
+    def _refuse_word(self, name: str) -> None:
+        if self._is_word(name):
+            raise ModelError(
+                f"{self.where}: {name!r} is a word of equations, self.{name}, and cannot be assigned; choose another "
+                "name"
+            )
+
     def _own(self, name: str, part: Component) -> None:
         checked_name(name, f"component {'.'.join(filter(None, (self.path, str(name))))}")
+        if name != getattr(part, "inner_name", ""):  # self.world is the world
+            self._refuse_word(name.partition("[")[0])
         if not isinstance(part, Component):
             raise ModelError(f"{self.where}.{name}: a part is a component such as Revolute(), got {shown(part)}")
         if part._owner is not None:
@@ -539,11 +548,8 @@ class Component:
                 f"{self.where}: {name!r} is part of what every component has, and cannot be assigned; choose another "
                 "name"
             )
-        if self._is_word(name) and (not of_component or isinstance(value, Port)):
-            raise ModelError(
-                f"{self.where}: {name!r} is a word of equations, self.{name}, and cannot be assigned; choose another "
-                "name"
-            )
+        if not of_component or isinstance(value, Port):
+            self._refuse_word(name)
         if inspect.isclass(value) and issubclass(value, Component):
             raise ModelError(f"{self.where}.{name}: is the class {value.__name__}; make one, {value.__name__}(...)")
         self._refuse_to_lose(name, value)
@@ -616,6 +622,9 @@ class Component:
             return Connector(self, self._ports[name])
         if name == "world" and self._outer_world is not None:
             return self._outer_world
+        own = inspect.getattr_static(type(self), name, None)
+        if isinstance(own, property) and own.fget is not None:
+            return own.fget(self)  # for what it lacks itself
         known = [*self._parts, *self._ports, *self.declarations]
         raise AttributeError(f"{self.title} has no {name!r}; {suggestion(name, known, self._help)}")
 

@@ -30,6 +30,11 @@ NUMBERS = [
 ]
 
 
+def test_a_car_without_suspensions_asks_for_them() -> None:
+    with pytest.raises(NotImplementedError, match="Mine must define suspensions, the classes in front and in the rear"):
+        type("Mine", (vehicle.Car,), {})()
+
+
 @pytest.mark.parametrize("wrong", [float("nan"), "two", (1.0, 2.0, 3.0, 4.0)], ids=str)
 def test_no_number_of_a_vehicle_may_be_none(wrong: object) -> None:
     assert len(NUMBERS) > 100

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import mbfmu
 from mbfmu.components.blocks import BooleanValue
+from mbfmu.components.world import World
 from mbfmu.dynamics.reading.equation_context import Scope
 from mbfmu.dynamics.reading.events import Events
 from mbfmu.dynamics.showing.drawing import Drawing
@@ -206,6 +207,23 @@ def test_subclasses_add_to_and_override_declarations() -> None:
     assert list(Heavy.declarations)[: len(Gadget.declarations)] == list(Gadget.declarations)
 
 
+def test_what_a_property_lacks_is_told_and_not_the_property() -> None:
+    class Halved(Gadget):
+        @property
+        def half(self) -> Any:
+            return self.gains / 2
+
+        def equations(self) -> None:
+            self.half  # noqa: B018
+
+    with pytest.raises(AttributeError, match=r"Halved has no 'gains'; did you mean gain\?"):
+        Halved(m=1).half  # noqa: B018
+    assembly = type("M", (Assembly,), {})()
+    assembly.halved = Halved(m=1)
+    with pytest.raises(ModelError, match=r"halved \(Halved\) has no 'gains'"):
+        mbfmu.System.of(assembly)
+
+
 def test_unknown_attributes_come_with_a_hint() -> None:
     with pytest.raises(AttributeError, match=r"Gadget has no 'fram_a'; did you mean frame_a\?"):
         _ = Gadget(m=1.0).fram_a
@@ -249,9 +267,25 @@ def test_words_of_equations_cannot_be_declared(name: str) -> None:
     for value in (3.0, RealInput("Mine")):
         with pytest.raises(ModelError, match=f"Block: '{name}' is a word of equations.*cannot be assigned"):
             setattr(component, name, value)
+    for value in (Gadget(m=1), [Gadget(m=1)]):
+        with pytest.raises(ModelError, match=f"Block: '{name}' is a word of equations.*cannot be assigned"):
+            setattr(component, name, value)
+    with pytest.raises(ModelError, match=f"Block: '{name}' is a word of equations.*cannot be assigned"):
+        component.add(name, Gadget(m=1))
     inherited = type("Partial", (Component,), {name: Parameter(t.Time, 3.0, "Mine")})
     with pytest.raises(ModelError, match=f"'{name}' is a word of equations"):
         type("Block", (inherited,), words)
+
+
+def test_parts_may_be_words_where_there_are_no_equations_and_the_world_is_what_equations_see() -> None:
+    plain = type("Plain", (Assembly,), {})()
+    plain.switch = Gadget(m=1)
+    assert plain.parts["switch"].path == "switch"
+    spoken = type("Spoken", (Assembly,), {"equations": lambda scope: None})()
+    spoken.world = World()
+    assert list(spoken.parts) == ["world"]
+    with pytest.raises(ModelError, match="'world' is a word of equations"):
+        type("Spoken", (Assembly,), {"equations": lambda scope: None})().world = Gadget(m=1)
 
 
 @pytest.mark.parametrize("name", ["start_time", "tolerance", "interval", "solver", "inputs", "output", "notes", "name"])

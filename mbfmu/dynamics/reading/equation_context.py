@@ -8,6 +8,7 @@ leaves (notes.py).
 from __future__ import annotations
 
 import dataclasses
+import inspect
 import math
 from typing import Any
 
@@ -441,4 +442,7 @@ def _get_in_scope(self: Any, name: str) -> Any:
         return PartView(self._notes, name, self._facts.free_joint)
     if name in vars(component):
         return self._notes.asked.attribute(component, name)
+    own = inspect.getattr_static(type(self), name, None)
+    if isinstance(own, property) and own.fget is not None:
+        return own.fget(self)  # for what it lacks itself
     raise AttributeError(f"{component.where} ({type(component).__name__}) has no {name!r}")

@@ -151,7 +151,8 @@ def component_class(
     Where a name is one of Component's own (path, value, start ...), of the others, or a word of equations (start_time,
     initial ...) the declaration is none of the class's attributes.
     """
-    attributes = {n: d for n, d in declared.items() if not hasattr(Assembly, n) and n not in VOCABULARY}
+    attributes: dict[str, Any] = {n: d for n, d in declared.items() if not hasattr(Assembly, n) and n not in VOCABULARY}
+    attributes["_is_word"] = classmethod(lambda cls, name: False)  # its equations read parts by their names
     cls: type[Component] = type(name, (base,), attributes | others)
     cls.copy_obstacle = "its equations are those of a Modelica file; load the file again"
     for n, declaration in declared.items():
