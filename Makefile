@@ -23,7 +23,7 @@ VIEWER := templates/scene/package.json $(wildcard templates/scene/*.js)
 # What editors complete constructors of components from (distribution/stubs.py), renewed when components change.
 STUBS := .venv/.stubs
 
-.PHONY: demo test core quick campaigns mutants versions lint docs fmus gallery screens live sizes bench validation page wheel first-minutes sbom compatibility \
+.PHONY: demo test core quick campaigns mutants uncovered versions lint docs fmus gallery screens live sizes bench validation page wheel first-minutes sbom compatibility \
 	clean always compile_commands.json
 
 demo: $(ZIG)
@@ -51,6 +51,11 @@ campaigns: $(STUBS)
 mutants: $(STUBS)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[mutants]'
 	$(BIN)/python tests/mutants.py $(SAMPLE)
+
+# Prints the lines of Python and of the C runtime that no test comes by; takes Clang, and as long as the suite, and more.
+uncovered: $(STUBS)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[mutants]'
+	@$(BIN)/python tests/uncovered.py $(TESTS)
 
 # The suite in a clone, on $(PYTHON): with the newest dependencies; with OLDEST=1, the oldest that pyproject.toml allows,
 # which warn of what newer ones beneath them have deprecated.
