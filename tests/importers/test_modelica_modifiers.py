@@ -252,6 +252,10 @@ REFUSED = {
         "model C model N = A; N n; end C; C c(redeclare model N = A2);",
         r"N: is not replaceable \(declared at .*P\.mo, line \d+\)",
     ),
+    "redeclaring in a library's part": (
+        "Modelica.Mechanics.MultiBody.Parts.BodyBox b(r = {1, 0, 0}, frameTranslation(redeclare A r));",
+        r"frameTranslation \(FixedTranslation\): nothing in FixedTranslation can be redeclared as 'r'; use a class",
+    ),
     "a final parameter": ("model B final parameter Real k = 1; end B; B b(k = 2);", r"k: is final \(declared so at"),
     "a final constant of a base": ("model B final constant Real k = 1; end B; extends B(k = 2);", "k: is final"),
     "a final part": ("model B final A a(k = 3); end B; B b(a(k = 2));", "a: is final"),

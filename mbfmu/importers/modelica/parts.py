@@ -103,6 +103,13 @@ def modify(session: Session, part: Component, layers: Layers, at: Place) -> None
         declaration = part.declarations.get(getattr(part, "other_names", {}).get(given, given))
         where = place_in(layers, given, at)
         value: Any = None
+        redeclared = redeclaration(layers, given)
+        if redeclared is not None:
+            raise fault(
+                redeclared[0].at,
+                f"{part.title}: nothing in {type(part).__name__} can be redeclared as {given!r}; use a class that has "
+                "what you need",
+            )
         if isinstance(declaration, Parameter):
             value = _parameter_modifier(session, declaration, own, where, False)
         elif isinstance(declaration, Variable):
