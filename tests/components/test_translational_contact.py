@@ -289,24 +289,29 @@ def test_direct_and_inverse_models_cancel(domain):
     np.testing.assert_allclose(result[f"inverse.{out}"], 3.0 * np.sin(4.0 * result.time), atol=1e-9)
 
 
-def test_a_spring_between_signals():
-    from mbfmu.components.examples import translational as sliding
+@pytest.mark.parametrize("damping", [None, 4.0])
+@pytest.mark.parametrize("domain", ["rotational", "translational"])
+def test_a_spring_between_signals(domain, damping):
+    """Positions in, and where it is damped speeds, forces out: of a spring of 30 that is 0.2 long."""
+    from mbfmu.components import examples
 
+    of = getattr(examples, domain)
+    at, fast, effort = {"rotational": ("phi", "w", "tau"), "translational": ("s", "v", "f")}[domain]
+    law = {"c": 30.0, f"{at}_rel0": 0.2}
+    speeds = {"va": Wave(amplitude=2.0, omega=2.0, phase=math.pi / 2), "vb": blocks.Constant(k=0.0)}
     result = run(
-        "a.y - s.s1",
-        "b.y - s.s2",
-        "va.y - s.v1",
-        "vb.y - s.v2",
+        f"a.y - s.{at}1",
+        f"b.y - s.{at}2",
+        *((f"va.y - s.{fast}1", f"vb.y - s.{fast}2") if damping else ()),
         a=Wave(omega=2.0),
-        va=Wave(amplitude=2.0, omega=2.0, phase=math.pi / 2),
         b=blocks.Constant(k=0.5),
-        vb=blocks.Constant(k=0.0),
-        s=sliding.SpringDamper(c=30.0, d=4.0),
+        s=of.SpringDamper(d=damping, **law) if damping else of.Spring(**law),
+        **(speeds if damping else {}),
     )
     t = result.time
-    pull = 30.0 * (0.5 - np.sin(2 * t)) - 4.0 * 2.0 * np.cos(2 * t)
-    np.testing.assert_allclose(result["s.f1"], -pull, atol=1e-9)
-    np.testing.assert_allclose(result["s.f2"], pull, atol=1e-9)
+    pull = 30.0 * (0.5 - np.sin(2 * t) - 0.2) - (damping or 0.0) * 2.0 * np.cos(2 * t)
+    np.testing.assert_allclose(result[f"s.{effort}1"], -pull, atol=1e-9)
+    np.testing.assert_allclose(result[f"s.{effort}2"], pull, atol=1e-9)
 
 
 def test_internal_support_takes_its_force():

@@ -249,3 +249,25 @@ def test_states_are_those_that_events_may_set_where_they_drift_and_are_exchanged
         one.get("name") or one.getparent().get("name") for one in parsed(xml).iter() if one.get("reinit") == "true"
     }
     assert found == (states if drifting and model_exchange else set())
+
+
+def test_co_simulation_of_fmi_3_offers_all_that_the_runtime_does(system: Any) -> None:
+    told = {"identifier": "m", "token": "{1}", "date": DATE}
+    xml = model_description_3.model_description_3(system.equations, arrange(system.variables), **told)
+    (offered,) = attributes(xml, "CoSimulation")
+    assert offered.pop("modelIdentifier") == "m"
+    assert offered.pop("maxOutputDerivativeOrder") == "1"
+    assert offered == dict.fromkeys(
+        (
+            "canGetAndSetFMUState",
+            "canSerializeFMUState",
+            "providesDirectionalDerivatives",
+            "providesAdjointDerivatives",
+            "canHandleVariableCommunicationStepSize",
+            "providesIntermediateUpdate",
+            "mightReturnEarlyFromDoStep",
+            "canReturnEarlyAfterIntermediateUpdate",
+            "hasEventMode",
+        ),
+        "true",
+    )

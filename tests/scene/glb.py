@@ -37,12 +37,13 @@ class Glb:
         return self.json["nodes"]
 
     def array(self, number: int) -> np.ndarray:
-        """Values of an accessor, [n, k]."""
+        """Values of an accessor, [n, k], which begin where a number of their size may (glTF 2.0, section 3.6.2.4)."""
         accessor = self.json["accessors"][number]
         view = self.json["bufferViews"][accessor["bufferView"]]
         width = {"SCALAR": 1, "VEC3": 3, "VEC4": 4}[accessor["type"]]
         kind = {5126: "<f4", 5123: "<u2", 5125: "<u4"}[accessor["componentType"]]
         start = view.get("byteOffset", 0) + accessor.get("byteOffset", 0)
+        assert start % 4 == 0, f"accessor {number} begins at byte {start}"
         return np.frombuffer(self.binary, kind, accessor["count"] * width, start).reshape(-1, width).astype(float)
 
     def value(self, node: int, path: str, time: float) -> np.ndarray:
