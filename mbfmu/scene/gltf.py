@@ -247,8 +247,6 @@ class _Writer:
     def _array(self, rows: np.ndarray, target: int | None = None, bounds: bool = False) -> int:
         """Add an array [n, k] to the file and return its accessor."""
         g = self.gltf
-        while len(self.data) % 4:
-            self.data.append(0)
         kind = {"f": _FLOAT, "u": _SHORT if rows.dtype.itemsize == 2 else _INT}[rows.dtype.kind]
         self.views.append(g.BufferView(buffer=0, byteOffset=len(self.data), byteLength=rows.nbytes, target=target))
         self.data += np.ascontiguousarray(rows).tobytes()

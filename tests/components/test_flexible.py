@@ -95,6 +95,20 @@ def test_a_curved_segment_that_is_only_twisted_reaches_as_far() -> None:
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("curved", [False, True])
+def test_a_segment_that_is_bent_reaches_two_halves_far_or_farther(curved: bool) -> None:
+    """Halves of the length along the directions of both ends; curved, farther by (2 tan(angle / 2))^2 / 24 of it."""
+    angle = 0.8
+    beam = FiniteSegmentBeam(**UNIT, n=1, curved=curved)
+    beam.segment[0].modify(phi=Start((0, 0, angle), fixed=True), phid=Start((0, 0, 0), fixed=True))
+    found = mbfmu.simulate(Clamped(beam), stop_time=1e-9)
+    farther = 1 + curved * (2 * math.tan(angle / 2)) ** 2 / 24
+    end = [found[f"beam.frame_b.r_0[{i}]"][0] for i in (1, 2, 3)]
+    assert end == pytest.approx([(1 + math.cos(angle)) / 2 * farther, math.sin(angle) / 2 * farther, 0], abs=1e-12)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::UserWarning")
 def test_a_curved_segment_is_an_arc_that_resists_by_its_angle() -> None:
     """Energy of bending is C angle^2 / 2 h, by an approximant whose error is of third order in the square."""
     angle = 1.0

@@ -16,7 +16,7 @@ import pytest
 from glb import Glb
 
 import mbfmu
-from mbfmu.components import BodyBox, Revolute, World
+from mbfmu.components import BodyBox, Revolute, World, visualizers
 from mbfmu.dynamics.showing.scene import Scene, Shape
 from mbfmu.dynamics.system import System
 from mbfmu.errors import MbfmuError
@@ -434,3 +434,21 @@ def test_meshes_of_a_robot_are_drawn(tmp_path: pathlib.Path) -> None:
     # up, along z of the robot, is y here
     wanted = [(0.1, -0.1, -0.2), (0.7, 0.0, 0.0)]
     np.testing.assert_allclose([seen.min(axis=0), seen.max(axis=0)], wanted, atol=1e-6)
+
+
+@pytest.mark.slow
+def test_what_follows_an_odd_number_of_short_indices_is_aligned(tmp_path: pathlib.Path) -> None:
+    """Three triangles have nine indices of two bytes; numbers of four bytes follow them."""
+    pytest.importorskip("trimesh")
+    for name, a in (("one.obj", 1), ("two.obj", 2)):
+        (tmp_path / name).write_text(f"v 0 0 0\nv {a} 0 0\nv 0 {a} 0\nv 0 0 {a}\nf 1 3 2\nf 1 2 4\nf 1 4 3\n")
+    model = Assembly()
+    model.world = World(animateWorld=False, animateGravity=False)
+    for name in ("one", "two"):
+        model.add(name, visualizers.FixedShape(shapeType=str(tmp_path / f"{name}.obj"), length=1.0, extra=1.0))
+        model.connect(model.world.frame_b, model.parts[name].frame_a)
+    glb = Glb(mbfmu.animate(model, tmp_path / "motion.glb", 0.1).read_bytes())
+    found = [glb.json["meshes"][node["mesh"]]["primitives"][0] for node in glb.nodes if "mesh" in node]
+    assert [glb.array(primitive["indices"]).size for primitive in found] == [9, 9]
+    for a, primitive in enumerate(found, 1):
+        assert np.ptp(glb.array(primitive["attributes"]["POSITION"]), axis=0) == pytest.approx([a, a, a])
