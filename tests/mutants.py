@@ -87,7 +87,8 @@ _STATEMENT = re.compile(r"^\s+(?!for\b|if\b)[\w>\[\].()*-]+ [-+*/]?= [^=].*;$")
 
 #: In Python: what a type checker holds, or what takes time only.
 _PROMISE = re.compile(
-    r"\s*@(abc\.abstractmethod|dataclasses\.dataclass\(frozen=True(, slots=True)?\)|functools\.(lru_)?cache\b.*)$"
+    r"\s*(if TYPE_CHECKING:|"
+    r"@(abc\.abstractmethod|dataclasses\.dataclass\(frozen=True(, slots=True)?\)|functools\.(lru_)?cache\b.*))$"
 )
 
 

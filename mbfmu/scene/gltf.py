@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from mbfmu.dynamics.showing.drawing import DEFORMED, SURFACE, SURFACE_FACTS
-from mbfmu.errors import MbfmuError
 from mbfmu.scene.mesh_files import read_mesh
 from mbfmu.scene.meshes import Deformed, Mesh, mesh_of, surface_arrays
 from mbfmu.scene.motion import FORM_TOLERANCE, Keyframes, Motion, Part, Track, forms, keyframes
@@ -31,9 +30,6 @@ def write_glb(motion: Motion, up: tuple[float, float, float], name: str, apart: 
         up: the direction against gravity.
         name: of the root.
         apart: takes the tracks of nodes that move, in the place of keyframes in the file.
-
-    Raises:
-        MbfmuError: pygltflib is not installed.
     """
     return _Writer(motion, up, name, apart).file()
 
@@ -55,10 +51,8 @@ class _Writer:
     def __init__(
         self, motion: Motion, up: tuple[float, float, float], name: str, apart: list[NodeTrack] | None
     ) -> None:
-        try:
-            import pygltflib
-        except ImportError:
-            raise MbfmuError("animations need pygltflib; `pip install pygltflib` installs it") from None
+        import pygltflib
+
         self.gltf: Any = pygltflib
         self.motion, self.name, self.apart = motion, name, apart
         self.data = bytearray()
