@@ -46,7 +46,7 @@ model Chooses parameter E e = E.one; Real x = if e == E.two then 5 else 6; end C
 type E = enumeration(one, two, three);
 type E2 = enumeration(one, two);
 type V3 = Real[3];
-package Q0 constant Real j = 1; constant Real k = 2*j; end Q0;
+package Q0 constant Real j = 1; constant Real k = 2*j; constant Integer three = 3; type V = Real[three]; end Q0;
 package Q extends Q0(j = 3);
   replaceable function f input Real u; output Real y; algorithm y := k*u; end f;
   function g input Real u; output Real y; algorithm y := f(u) + 1; end g;
@@ -69,7 +69,7 @@ function first input Real u[2]; output Real y; algorithm y := u[1] + 10*u[2]; en
 function choose input Real u; output Real y; algorithm y := if u > 1 then 2*u else 0; end choose;
 function summed input Integer n; input Real u[n]; output Real y; algorithm y := sum(u); end summed;
 function triple input Real u; output V3 y; algorithm y := {u, 2*u, 3*u}; end triple;
-function parts input Real u; output Real y; protected R q(a = u); V w; R e[2](a = {u, 2}); V3 t;
+function parts input Real u; output Real y; protected R q(a = u); V w; R e[2](a = {u, 2}); Q0.V t;
   algorithm t[2] := u; y := q.a + 10*q.b + 1000*w.a + 10000*e[2].b + 100000*t[2]; end parts;
 function both input R u; output Real y; algorithm y := u.a*u.b; end both;
 function short input Real u; output Real y[3]; algorithm y := {u, u}; end short;
@@ -198,6 +198,12 @@ COUNTED = {
         "G h(redeclare model N = A2);",
         {"c.t.x": 5, "c.s.x": 7, "d.t.x": 50, "d.s.x": 70, "e.t.x": 80, "f.t.x": 500, "g.t.x": 6, "h.t.x": 60},
     ),
+    "variables that are there in one element and not in another": (
+        "model C parameter Real k = 1; Real y = k if k > 2; parameter Real p = 5 if k > 2; Real z = 7*k;"
+        "Real s(start = 4, fixed = true) if k > 2; equation if k > 2 then der(s) = 6; end if; end C;"
+        "C a[2](k = {1, 3});",
+        {"a[1].z": 7, "a[2].y": 3, "a[2].z": 21, "a[2].s": 4, "a[1].k": 1},
+    ),
     "enumerations of elements": ("Chooses c[2](e = {E.two, E.three});", {"c[1].x": 5, "c[2].x": 6}),
     "bounds that are constants": ("constant Real q = 2; parameter Real y(min = 2*q, max = 9) = 5;", {"y": 5}),
 }  # fmt: skip
@@ -291,6 +297,18 @@ REFUSED = {
     "a modifier of what is outer": (
         "inner A e; Asks s(e(k = 4));",
         "e: is outer, and is what its inner one is; modify",
+    ),
+    "an outer class": (
+        "model B outer model N = A; N n; end B; inner model N = A2; B b;",
+        "N: an outer class is not translated; write its whole name",
+    ),
+    "a variable that is not there": (
+        "parameter Boolean on = false; Real y if on; Real z = y;",
+        "y: does not exist with the present parameters",
+    ),
+    "a parameter that is not there": (
+        "parameter Boolean on = false; parameter Real y = 3 if on; Real z = y;",
+        "y: does not exist with the present parameters",
     ),
     "a record as a whole and by fields": (
         "parameter R r(a = 3) = R(1, 2);",

@@ -228,7 +228,14 @@ def variable_of(model: Model, name: str, is_state: bool) -> Variable:
     if type_.base != "Real" and (is_state or type_.base not in INPUTS):  # an enumeration is its number
         type_ = t.Real
     cls = State if is_state else Variable
-    return cls(type_, component.doc or name, shape=lambda instance: model.sizes(name), start=start, fixed=fixed)
+    return cls(
+        type_,
+        component.doc or name,
+        shape=lambda instance: model.sizes(name),
+        start=start,
+        fixed=fixed,
+        when=None if component.condition is None else lambda instance: model.exists(name),
+    )
 
 
 def _check_start(model: Model, name: str, value: Any) -> None:

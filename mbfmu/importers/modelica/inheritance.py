@@ -42,6 +42,8 @@ def collect(model: Model, node: Node, layers: Layers, depth: int) -> None:
     for element in definition.elements:
         if isinstance(element, s.Class):
             content.local.add(element.name)
+            if "outer" in element.prefixes:
+                raise fault(element.at, f"{element.name}: an outer class is not translated; write its whole name")
             redeclared = redeclaration(layers, element.name)
             if element.is_extension:
                 raise fault(element.at, f"`redeclare {element.kind} extends` is not translated; redeclare by a class")

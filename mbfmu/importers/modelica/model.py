@@ -274,6 +274,8 @@ class Model(making.Model):
         if name not in self.content.components:
             return self.session._of_component(self.component, name, node, env)
         kind = self.kind(name).kind
+        if kind in ("parameter", "constant", "variable") and not self.exists(name):
+            return ABSENT
         if kind in ("parameter", "constant"):
             return self.value(name)
         if kind == "outer":
