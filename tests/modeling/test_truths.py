@@ -56,6 +56,8 @@ COUNTED: dict[str, tuple[ca.SX, ca.SX | None]] = {
     "a Boolean and a number": (X - B, B),
     "what keeps its sign": (B + 0.5, B),
     "below a function": (ca.sqrt(B + 1), B),
+    "ahead of a choice": (2 * (Y + B) + ca.if_else(X > 0, 3.0, Y), B),
+    "behind a choice": (ca.if_else(X > 0, 3.0, Y) + 2 * (Y + B), B),
     "a choice": (ca.if_else(X > 0, 3.0, 1.0), None),
     "a product with a number": (X * B - 1, B),
 }
