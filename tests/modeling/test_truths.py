@@ -44,6 +44,8 @@ def test_a_truth_is_made_of_conditions_alone(name: str) -> None:
     assert is_truth(value, is_boolean) is expected
 
 
+TWICE = X * Y
+
 #: An expression; the condition that it reckons with.
 COUNTED: dict[str, tuple[ca.SX, ca.SX | None]] = {
     "a number": (X + Y, None),
@@ -58,6 +60,7 @@ COUNTED: dict[str, tuple[ca.SX, ca.SX | None]] = {
     "below a function": (ca.sqrt(B + 1), B),
     "ahead of a choice": (2 * (Y + B) + ca.if_else(X > 0, 3.0, Y), B),
     "behind a choice": (ca.if_else(X > 0, 3.0, Y) + 2 * (Y + B), B),
+    "ahead of what is there twice": (2 * (Y + B) + (TWICE + 3 * TWICE), B),
     "a choice": (ca.if_else(X > 0, 3.0, 1.0), None),
     "a product with a number": (X * B - 1, B),
 }
