@@ -172,6 +172,16 @@ def test_residuals_and_derivatives_follow_what_is_set(clamp, tmp_path):
     assert importer.dependencies[importer.unknowns[0]] == {importer.algebraic[0]}  # sparse: C dv/dt = i
 
 
+def test_what_follows_time_says_so(clamp, tmp_path):
+    """Voltages of the source are of the residuals that change when time alone does; nothing else is said to."""
+    importer = Importer(clamp, tmp_path)
+    v = importer.now()
+    moved = np.abs(importer.values(1e-3, v) - importer.values(0.0, v)) > 1e-9
+    assert 0 < moved.sum() < len(moved)
+    time = importer.references["time"]
+    assert [time in importer.dependencies[unknown] for unknown in importer.unknowns] == moved.tolist()
+
+
 def test_the_start_and_events_are_solved_by_the_fmu(clamp, tmp_path):
     importer, other = Importer(clamp, tmp_path), Importer(clamp, tmp_path, dae=False)
     np.testing.assert_array_equal(importer.now(), other.now())
