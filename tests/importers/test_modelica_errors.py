@@ -483,6 +483,11 @@ REFUSED = [
     (
         "Real x[2];\nequation\nx + {1, 2, 3} = {time, 1, 2};\nend M;",
         4,
+        "x + {1, 2, 3}: an array of size 2 + an array of size 3: the sizes differ",
+    ),
+    (
+        "Real x[2];\nequation\nx*x = time;\nend M;",
+        4,
         "cannot be solved for x; write equations as `x = ...` or `der(x) = ...`, one for each unknown",
     ),
     (

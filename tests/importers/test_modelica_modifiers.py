@@ -177,6 +177,16 @@ COUNTED = {
         "for i in 1:3 loop t.u[1, i] = i; t.u[2, i] = 3 + i; end for;",
         {"r.y[1]": 321, "s.y[1]": 431, "s.y[2]": 652, "t.s": 43},
     ),
+    "an equation with a matrix": (
+        "Real q[2](start = {1, 2}); Real w[2]; Real v[2]; Real x[2]; Real y = 5;"
+        "equation der(q) = w; w = {3, 4}; [2, time; 1, 4]*v + {w[1], 0} = {9, 15}; [1, 2; 3, 4]*x = {y, y + 2};",
+        {"v[1]": 3, "v[2]": 3, "x[1]": -3, "x[2]": 4},
+    ),
+    "accelerations by a matrix of masses": (
+        "Real w[2](start = {3, 4}, each fixed = true); parameter Real m[2, 2] = [2, 1; 1, 3];"
+        "equation m*der(w) = {3, 5};",
+        {"der(w[1])": 0.8, "der(w[2])": 1.4},
+    ),
     "sizes of what is not known yet": (
         "parameter Integer n = 3; Real y[n - 1]; Real z[2, 3]; equation y = {i*2.0 for i in 1:size(y, 1)};"
         "for i in 1:size(z, 1), j in 1:size(z, 2) loop z[i, j] = 10*i + j; end for;",
@@ -354,6 +364,14 @@ REFUSED = {
         "r.u: is given a value here, and at .*; keep one",
     ),
     "a slice of another size": ("Reads r; equation r.u[:, 1] = {1, 2, 3};", "has 3 elements, the input has 2"),
+    "a matrix whose rows contradict each other": (
+        "Real x[2]; equation [2, 1; 4, 2]*x = {3, 5};",
+        r"rows of `.*` contradict each other, whatever x are; correct one",
+    ),
+    "a matrix whose rows are the same": (
+        "Real x[2]; equation [2, 1; 4, 2]*x = {3, 6};",
+        "rows of `.*` say the same of x; write another equation",
+    ),
     "a variable from around": ("Real q = time; Open a(x = q);", "q: lies outside of a .*; make it an input there"),
     "a model that is a library's component": (
         "extends Modelica.Blocks.Math.Gain(k = 2, u = 3);",

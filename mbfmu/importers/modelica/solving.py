@@ -43,7 +43,7 @@ class Solver:
             if len(left) == len(statements):
                 left = [e for e in statements if not self._solve([e])]
             if len(left) == len(statements):
-                if not self._solve(statements):
+                if not self._solve(statements, is_last=True):
                     self._refuse(statements)
                 left = []
             statements = left
@@ -71,8 +71,11 @@ class Solver:
             return True
         return False
 
-    def _solve(self, statements: list[Statement]) -> bool:
-        """Solve equations together for all that is unknown in them, where that enters linearly."""
+    def _solve(self, statements: list[Statement], is_last: bool = False) -> bool:
+        """Solve equations together for all that is unknown in them, where that enters linearly.
+
+        `is_last`: all that are left, which nothing else will solve.
+        """
         unknowns = sorted(
             {u for e in statements for side in (e.left, e.right) for u in self.unknowns.read_by(side, e.env_of(side))},
             key=lambda u: (u[0], u[1]),
@@ -95,7 +98,7 @@ class Solver:
                     f"`{statements[0].text}`: {key[1]} is no Real, and stands on both sides, or in a sum; write "
                     f"`{key[1]} = ...` with what does not depend on it",
                 )
-        if len(statements) == 1 and not self._may_fit(statements[0], len(unknowns)):
+        if len(statements) == 1 and not is_last and not self._may_fit(statements[0], len(unknowns)):
             return False
         guesses = [ca.SX.sym(f"{'.'.join(key[1:])}[{k + 1}]") for key, k in unknowns]
         self.guesses = tuple(guesses)
@@ -151,7 +154,9 @@ class Solver:
         names = sorted({name_of(unknowns[j]) for j in (touched if touched.size else range(len(unknowns)))})
         shown = " and ".join(f"`{e.text}`" for e in found[:4]) + (" and others" if len(found) > 4 else "")
         terms = combination * b.ravel()
-        if len(found) == 1:
+        if len(found) == 1 and np.count_nonzero(involved) > 1:
+            shown = f"rows of {shown}"
+        if np.count_nonzero(involved) == 1:
             said = f"is no condition on {', '.join(names[:6])}, whose factor is 0; write another equation"
         elif abs(terms.sum()) > _NOTABLE * np.abs(terms).sum():
             said = f"contradict each other, whatever {', '.join(names[:6])} are; correct one of them"
