@@ -214,6 +214,51 @@ COUNTED = {
         "C a[2](k = {1, 3});",
         {"a[1].z": 7, "a[2].y": 3, "a[2].z": 21, "der(a[2].s)": 6},
     ),
+    "sizes that values tell": (
+        "parameter Real v[:, :] = {{1, 2, 3}, {4, 5, 6}}; parameter Real w[size(v, 2), :] = [7; 8; 9];"
+        " Real y = w[3, 1];"
+        "parameter Integer n(start = 3); parameter Integer m = n + 1; Real z[m - 2] = fill(4, m - 2);"
+        " Real s = v[2, 1];",
+        {"y": 9, "z[2]": 4, "s": 4},
+    ),
+    "elements over enumerations and conditions": (
+        "parameter Real v[E] = {1, 2, 4}; parameter Real w[Boolean] = {5, 6}; parameter Boolean on = true;"
+        "Real a = sum(v[E.two:E.three]); Real b = w[on]; Real c = w[not on]; Real d = sum(v[e]*Integer(e) for e in E);",
+        {"a": 6, "b": 6, "c": 5, "d": 17},
+    ),
+    "what parts of parts have": (
+        "model B Pair p; Gives g; end B; model C B b[2]; end C; C c; Real y = 2*c.b[2].p.a[1].x;"
+        " Real z = c.b[1].g.y[2, 3];"
+        "Real v[2] = c.b[2].p.a.x;",
+        {"y": 6, "z": 6, "v[2]": 3},
+    ),
+    "functions' algorithms": (
+        "function f input Real u; output Real y; protected Real a = 1; Integer k = 0;"
+        " algorithm while a < u loop a := 2*a;"
+        "k := k + 1; if k >= 4 then break; end if; end while; y := a + 100*k; end f; Real x = f(5); Real y = f(1000);"
+        "function g input Real u; output Real m[2, 2]; algorithm m[:, 1] := {u, 2}; m[:, 2] := {7, 8};"
+        "m[{2, 1}, 1] := {1, 4}; end g; Real m[2, 2] = g(5);"
+        "function d input Real a; input Real b = 2*a; input Real c = a + b; output Real y;"
+        " algorithm y := a + 10*b + 100*c;"
+        " end d; function e = d(b = 5); Real p = d(1); Real q = e(1); Real r = d(c = 3, a = 1);",
+        {"x": 308, "y": 416, "m[1,1]": 4, "m[2,1]": 1, "m[2,2]": 8, "p": 321, "q": 651, "r": 321},
+    ),
+    "records of functions": (
+        "record N Real a; Real v[2]; end N; function f input Real u; output N r[2]; algorithm r[1].a := u;"
+        " r[1].v := {1, 2};"
+        "r[2] := N(5, {6, 7}); r[2].v[2] := 9; end f; parameter N r[2] = f(3);"
+        " Real y = r[1].a + 10*r[2].a + 100*r[2].v[2];"
+        "function g input N r[:]; output Real y; algorithm y := sum(r[i].v[2]*r[i].a for i in 1:size(r, 1)); end g;"
+        "Real z = g(r); Real w[2] = r.a;",
+        {"y": 953, "z": 51, "w[2]": 5},
+    ),
+    "connections that turn round": (
+        "Modelica.Blocks.Sources.Constant c[3](k = {1, 2, 3}); Modelica.Blocks.Math.Gain g[3](each k = 10);"
+        "Modelica.Blocks.Math.Gain h[2](each k = 10); Modelica.Blocks.Math.Gain i[3](each k = 10);"
+        "equation connect(c[3:-1:1].y, g.u); connect(c[{3, 1}].y, h.u);"
+        "for k in 1:3 loop if k < 3 then connect(c[k].y, i[k + 1].u); else connect(c[3].y, i[1].u); end if; end for;",
+        {"g[1].y": 30, "g[3].y": 10, "h[2].y": 10, "i[1].y": 30, "i[3].y": 20},
+    ),
     "enumerations of elements": ("Chooses c[2](e = {E.two, E.three});", {"c[1].x": 5, "c[2].x": 6}),
     "bounds that are constants": ("constant Real q = 2; parameter Real y(min = 2*q, max = 9) = 5;", {"y": 5}),
 }  # fmt: skip
@@ -235,6 +280,20 @@ def test_what_texts_say_together_counts(text: str, expected: dict[str, float], p
     state = State(mbfmu.System.of(load(path, class_name="P.M")))
     state.solve()
     assert {name: state[name] for name in expected} == pytest.approx(expected, rel=1e-14)
+
+
+@pytest.mark.slow
+def test_a_parameter_of_the_library_may_be_found_at_the_start(path: pathlib.Path) -> None:
+    parts = (
+        "Modelica.Mechanics.Rotational.Components.Fixed f;"
+        " Modelica.Mechanics.Rotational.Components.Spring s(c(fixed = {}));"
+        "Modelica.Mechanics.Rotational.Components.Inertia i(J = 2, phi(start = 2, fixed = true), w(fixed = true));"
+        "initial equation i.a = -5; equation connect(f.flange, s.flange_a); connect(s.flange_b, i.flange_a);"
+    )
+    write(path, parts.format("false, start = 1"))
+    assert mbfmu.simulate(load(path, class_name="P.M"), 0.01)["s.c"][0] == pytest.approx(5)
+    write(path, parts.format("false"))
+    assert mbfmu.simulate(load(path, class_name="P.M"), 0.01)["s.c"][0] == pytest.approx(5)
 
 
 #: Texts of models, and what is said of them.
