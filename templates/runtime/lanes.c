@@ -550,8 +550,7 @@ static void *LANE(make_lanes)(const Model *model)
     LANE(Lanes) plan, *s = &plan;
     Area area = {NULL, 0};
     memset(s, 0, sizeof *s);
-    s->model = model;
-    s->tables = &model->tables;
+    s->model = model; /* which has all that lengths follow from */
     take(&area, 1, sizeof *s);
     LANE(lay_out)(s, &area);
     void *memory = calloc(1, area.used + sizeof(V));
