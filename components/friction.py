@@ -179,8 +179,9 @@ class Pressed(Coulomb):
         """Let friction follow from the table and the signal; returns friction per coefficient."""
         self.fn = self.fn_max * self.f_normalized
         pressed = self.switch(self.fn, 1.0, 0.0)
-        active = ca.logic_and(pressed > 0.5, self.fn > 0)
-        load = self.cgeo * ca.if_else(pressed > 0.5, self.fn, 0)
+        # A force that has just come presses at once: else what is at rest would slide before it is held.
+        active = self.fn > 0
+        load = self.cgeo * ca.if_else(ca.logic_or(pressed > 0.5, active), self.fn, 0)
         coefficient = self.characteristic("mu_pos", speed, load)
         self.resist(speed, coefficient, self.mu_pos[0, 1], load, ca.logic_not(active))
         self.mu = coefficient * ca.if_else(self.mode == 1, 1, -1)

@@ -342,3 +342,40 @@ def test_impossible_parameters_are_refused():
         rotational.BearingFriction(peak=0.5)
     with pytest.raises(ModelError, match="fn_max"):
         rotational.Clutch()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("force", "torque", "w", "sa"),
+    [
+        (0.5, 2.0, 3.0, 2.0 - 6.0 + 7.5),  # slides forward: acceleration, and the greatest friction
+        (0.5, 2.0, -3.0, 2.0 + 6.0 - 7.5),
+        (0.0, 2.0, 3.0, 2.0),  # free: acceleration
+        (0.5, 2.0, 0.0, 2.0),  # locked: friction
+        (0.5, -7.0, 0.0, -7.0),
+    ],
+    ids=["forward", "backward", "free", "locked", "locked by peak"],
+)
+def test_the_path_parameter_is_friction_where_it_sticks_and_else_acceleration(force, torque, w, sa):
+    """Sliding friction is 0.4 times 1.5 times half of 20 N, and 1.25 times that at most."""
+    brake = rotational.Brake(fn_max=20.0, cgeo=1.5, mu_pos=((0.0, 0.4),), peak=1.25)
+    shaft = Shaft(brake, signal=blocks.Constant(k=torque), w=w)
+    shaft.pressure = blocks.Constant(k=force)
+    shaft.connect(shaft.pressure.y, brake.f_normalized)
+    result = simulate(shaft, 1e-3)
+    np.testing.assert_allclose(result["brakes[1].sa"], sa, rtol=1e-9)
+    assert (result["brakes[1].locked"] == float(w == 0.0)).all()  # from the very start, too
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("w", "stuck"), [(2.0, 0.0), (0.0, 1.0)], ids=["overruns", "holds"])
+def test_a_freewheel_is_stuck_where_it_does_not_overrun(w, stuck):
+    clutch = rotational.OneWayClutch(fn_max=20.0)
+    shaft = Shaft(signal=blocks.Constant(k=-1.0), w=w)
+    shaft.clutch, shaft.fixed, shaft.pressure = clutch, rotational.Fixed(), blocks.Constant(k=0.0)
+    shaft.connect(shaft.pressure.y, clutch.f_normalized)
+    shaft.connect(shaft.fixed.flange, clutch.flange_a)
+    shaft.connect(clutch.flange_b, shaft.inertia.flange_b)
+    result = simulate(shaft, 1e-3)
+    np.testing.assert_array_equal(result["clutch.stuck"], stuck)
+    np.testing.assert_allclose(result["clutch.w_rel"], w, atol=2e-3)
