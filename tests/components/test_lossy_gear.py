@@ -60,6 +60,26 @@ def test_each_quadrant_has_its_efficiency(tau1, tau2, w, slope, offset):
     np.testing.assert_allclose(result["gear.tauLoss"], driven - slope * driven - offset, rtol=1e-9)
     assert np.all(result["gear.lossPower"] > 0)
     np.testing.assert_array_equal(result["gear.mode"], np.sign(w))
+    bearing = (0.3 - 0.5) / (0.8 - 1 / 0.6)  # the part of the friction at flange_a, which does not pass the teeth
+    np.testing.assert_allclose(result["gear.tau_bf_a"], bearing, rtol=1e-12)
+    np.testing.assert_allclose(result["gear.tau_eta"], driven - np.sign(w) * bearing, rtol=1e-9)
+    np.testing.assert_array_equal(result["gear.tau_etaPos"], driven - np.sign(w) * bearing >= 0)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("row", "bearing"),
+    [
+        ((1.0, 1.0, 0.4, 0.4), 0.2),
+        ((1.0, 0.8, 0.3, 0.5), 0.8),
+        ((0.8, 1.0, 0.5, 0.3), -1.0),
+        ((0.5, 0.5, 0.1, 0.7), 0.4),
+    ],
+)
+def test_the_bearing_at_flange_a_has_what_the_teeth_leave_of_the_friction(row, bearing):
+    """bearing1 = eta1 a + b and bearing2 = a/eta2 + b; without losses in the teeth a is half of it."""
+    result = simulate(Geared(10.0, -1.0, 5.0, table=((0.0, *row),)), 0.01)
+    np.testing.assert_allclose(result["gear.tau_bf_a"], bearing, rtol=1e-12)
 
 
 def test_a_gear_sticks_until_the_load_overcomes_its_losses():
