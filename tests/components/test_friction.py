@@ -337,6 +337,16 @@ def test_an_open_clutch_may_turn_beyond_its_table():
     assert simulate(shaft, 2.0)["inertia.w"][-1] == pytest.approx(3.0, rel=1e-9)
 
 
+@pytest.mark.parametrize(("torque", "held"), [(9.0, True), (11.0, False)])
+def test_a_brake_holds_what_its_table_says_at_rest(torque, held):
+    """20 N m times 0.5, as at no speed, and not times 0.1, as in fast sliding."""
+    brake = rotational.Brake(fn_max=20.0, mu_pos=((0.0, 0.5), (100.0, 0.1)), useSupport=False)
+    shaft = Shaft(brake, signal=blocks.Constant(k=torque))
+    shaft.press = blocks.Constant(k=1.0)
+    shaft.connect(shaft.press.y, brake.f_normalized)
+    assert bool(abs(simulate(shaft, 0.5)["inertia.w"][-1]) < 1e-9) is held
+
+
 def test_impossible_parameters_are_refused():
     with pytest.raises(ModelError, match=r"peak = 0\.5.*must be >= 1"):
         rotational.BearingFriction(peak=0.5)

@@ -292,8 +292,10 @@ def test_a_start_without_solution_is_refused_by_name(library):
     residuals = ca.vertcat(d.s[0] - d.z, d.s[1] ** 2 - d.P[0])
     equations = states(d, d.z, residuals, ca.SX(0), iteration_blocks=(1, 1), iteration_names=("a.s", "b.s"))
     made = library(lambda: equations)
-    with pytest.raises(Failed, match=r"the equations of 'b\.s' have no solution .* last at b\.s = "):
+    with pytest.raises(Failed, match=r"the equations of 'b\.s' have no solution .* last at b\.s = ") as caught:
         made.slave().start()
+    last, residual = map(float, re.findall(r"b\.s = (\S+) \(residual (\S+)\)", str(caught.value))[0])
+    assert residual == pytest.approx(last**2 + 1, rel=1e-2)
     slave = made.slave().start(p0=4.0)
     assert slave.get("s1") ** 2 == pytest.approx(4, abs=1e-14)  # also from 0, where the Jacobian is singular
 

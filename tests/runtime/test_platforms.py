@@ -8,6 +8,7 @@ import pathlib
 import shutil
 import struct
 import subprocess
+import sys
 import zipfile
 
 import numpy as np
@@ -16,12 +17,13 @@ import pytest
 from hand_made_models import bouncing_mass, everything
 from hosts import FMUS, GUID, Library, model_and_variables
 
+from mbfmu.errors import BuildError
 from mbfmu.export import native
 from mbfmu.export.build import build as build_fmu
 from mbfmu.fmi.libraries import REQUIRED, REQUIRED_3, exported_functions, processor_of
 from mbfmu.modeling.registry import assemblies
 from mbfmu.runtime import build
-from mbfmu.runtime.compilers import PLATFORMS, require_compiler
+from mbfmu.runtime.compilers import PLATFORMS, _Processes, require_compiler
 from mbfmu.runtime.library import _PROTOTYPES
 from mbfmu.runtime.references import value_references
 from mbfmu.validation import validate
@@ -161,3 +163,13 @@ def test_libraries_are_reproducible(built, tmp_path, monkeypatch, platform):
     again = native.build_library(*model_and_variables(bouncing_mass), "model", GUID, tmp_path, platform)
     assert again.read_bytes() == built(bouncing_mass, platform).read_bytes()
     assert len(again.read_bytes()) < 400_000
+
+
+def test_no_compiler_starts_after_a_stop(tmp_path):
+    """Threads that still wait for a processor find that it is over, and those that run end."""
+    processes = _Processes()
+    done = processes.run([sys.executable, "-c", "print('compiled')"], tmp_path)
+    assert (done.returncode, done.stdout.strip()) == (0, "compiled")
+    processes.stop()
+    with pytest.raises(BuildError, match="the C compiler was stopped"):
+        processes.run([sys.executable, "-c", "print('compiled')"], tmp_path)
