@@ -280,7 +280,7 @@ class Body(BodyAnimation, InertiaTensor, MovingBody):
         xx, yy, zz, xy, xz, yz = values
         tensor = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
         moments = np.linalg.eigvalsh(tensor)
-        if moments[0] < -1e-9 * max(1e-300, moments[2]) or moments[2] > (moments[0] + moments[1]) * (1 + 1e-9):
+        if moments[2] > (moments[0] + moments[1]) * (1 + 1e-9):  # so of negative ones, too
             warnings.warn(
                 f"{self.where}: no distribution of mass has the principal moments of inertia "
                 f"{', '.join(f'{v:.4g}' for v in moments)} kg.m2: each must be at most the sum of the other two; "
