@@ -27,6 +27,7 @@ model Opens Real x[2]; end Opens;
 block Scale extends Modelica.Blocks.Math.Gain(k = 3); end Scale;
 block Scaled extends Modelica.Blocks.Math.Gain(k = q, u = q + 1); parameter Real q = 3; end Scaled;
 block Fed extends Modelica.Blocks.Math.Gain(k = 3, u = 4); end Fed;
+block Deep extends Fed; end Deep;
 model Reads Modelica.Blocks.Interfaces.RealInput u[2, 3]; Real s = u[1, 3] + 10*u[2, 1]; Real y[2] = u*{1, 10, 100};
 end Reads;
 model Passes Modelica.Blocks.Interfaces.RealInput u[2, 3]; Modelica.Blocks.Interfaces.RealOutput y[2, 3];
@@ -80,6 +81,7 @@ function inside input Real u; output Real y; protected Real t[2] = {1, u, 3}; al
 COUNTED = {
     "an input of a block that extends one of the library": ("Scale p(u = 5);", {"p.y": 15}),
     "an input that the class itself gives": ("Fed p;", {"p.y": 12}),
+    "an input that the class of its class gives": ("Deep p;", {"p.y": 12}),
     "an input by a parameter of the class": ("Scaled p(q = 2); Scaled d;", {"p.y": 6, "d.y": 12}),
     "inputs of an array of them": ("Scale p[2](u = {4, time + 5});", {"p[1].y": 12, "p[2].y": 15}),
     "an own variable by a number": ("Open a(x = 2);", {"a.x": 2}),
