@@ -115,6 +115,28 @@ def test_places_of_unread_results_are_free_again():
     assert found[0] == 0.3 * 2.0**40
 
 
+def test_places_of_what_is_still_read_are_not_given_to_calls():
+    """Sines that wait for the end of a chain of calls, of each of which one result is read."""
+    split = function("split", lambda x: [x, 2 * x, 3 * x], 1)
+    d = Draft("waiting", inputs=[0.3])
+    waiting, value = [ca.sin((k + 1) * d.u) for k in range(6)], d.u
+    for k in range(40):
+        value = split(value + 0.01 * k)[1]
+        if k % 7 == 6:
+            value = value * waiting[k // 7]
+    y = ca.vertcat(value, *(value + one for one in waiting))
+    equations = d.equations(A=ca.SX(0, 0), b=ca.SX(0, 1), guess=ca.SX(0, 1), y=y)
+    model = model_of(*model_and_variables(lambda: (equations, tuple(variable(f"y{i}", "y", i) for i in range(7)))))
+    found, empty = np.zeros(7), np.zeros(1)
+    evaluate(model, list(FUNCTIONS).index("variables"), [empty, empty, np.array([0.3]), *[empty] * 3], [found])
+    wanted = 0.3
+    for k in range(40):
+        wanted = 2 * (wanted + 0.01 * k)
+        if k % 7 == 6:
+            wanted *= math.sin((k // 7 + 1) * 0.3)
+    assert found == pytest.approx([wanted, *(wanted + math.sin((k + 1) * 0.3) for k in range(6))], rel=1e-14)
+
+
 def falling(shared):
     """A ball that falls on a wavy ground, and a lamp that is on while the input is above 0.5."""
     gap = function("gap", lambda x, size: [x[1] + 0.1 * ca.cos(x[0]) / size], 2, 1, shared=shared)
