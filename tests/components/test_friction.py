@@ -12,7 +12,7 @@ from scipy.interpolate import Akima1DInterpolator
 
 from mbfmu.components import blocks, rotational
 from mbfmu.dynamics.system import System
-from mbfmu.errors import ModelError, SimulationError
+from mbfmu.errors import InitializationError, ModelError, SimulationError
 from mbfmu.modeling import Assembly, Component, Start
 from mbfmu.simulation import simulate
 
@@ -377,15 +377,28 @@ def test_the_path_parameter_is_friction_where_it_sticks_and_else_acceleration(fo
     assert (result["brakes[1].locked"] == float(w == 0.0)).all()  # from the very start, too
 
 
+def freewheel(w: float) -> Shaft:
+    """An inertia at a freewheel that is not pressed, with a torque that turns it back."""
+    shaft = Shaft(signal=blocks.Constant(k=-1.0), w=w)
+    shaft.clutch, shaft.fixed = rotational.OneWayClutch(fn_max=20.0), rotational.Fixed()
+    shaft.pressure = blocks.Constant(k=0.0)
+    shaft.connect(shaft.pressure.y, shaft.clutch.f_normalized)
+    shaft.connect(shaft.fixed.flange, shaft.clutch.flange_a)
+    shaft.connect(shaft.clutch.flange_b, shaft.inertia.flange_b)
+    return shaft
+
+
+@pytest.mark.slow
+def test_a_freewheel_that_turns_back_at_the_start_is_refused():
+    for w in (-0.0011, -0.1):
+        with pytest.raises(InitializationError, match=r"flange_b turns slower than flange_a; .*start with w_rel>=0"):
+            simulate(freewheel(w), 1e-3)
+    assert simulate(freewheel(-0.0005), 1e-3)["clutch.w_rel"][-1] > -0.001  # rounding of whoever gives the speed
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("w", "stuck"), [(2.0, 0.0), (0.0, 1.0)], ids=["overruns", "holds"])
 def test_a_freewheel_is_stuck_where_it_does_not_overrun(w, stuck):
-    clutch = rotational.OneWayClutch(fn_max=20.0)
-    shaft = Shaft(signal=blocks.Constant(k=-1.0), w=w)
-    shaft.clutch, shaft.fixed, shaft.pressure = clutch, rotational.Fixed(), blocks.Constant(k=0.0)
-    shaft.connect(shaft.pressure.y, clutch.f_normalized)
-    shaft.connect(shaft.fixed.flange, clutch.flange_a)
-    shaft.connect(clutch.flange_b, shaft.inertia.flange_b)
-    result = simulate(shaft, 1e-3)
+    result = simulate(freewheel(w), 1e-3)
     np.testing.assert_array_equal(result["clutch.stuck"], stuck)
     np.testing.assert_allclose(result["clutch.w_rel"], w, atol=2e-3)
