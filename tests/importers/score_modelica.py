@@ -15,7 +15,7 @@ import tempfile
 import tomllib
 import warnings
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+sys.path[:0] = map(str, pathlib.Path(__file__).resolve().parents[1:3])
 
 import numpy as np
 from test_reference import step

@@ -52,6 +52,8 @@ def main(folder: pathlib.Path) -> int:
             built[package].append(model)
         else:
             refused.append((name, said))
+    if not built:
+        sys.exit(f"{folder}: has no folder Modelica with examples that build")
     count = sum(map(len, built.values()))
     lines = [f"{count} of {count + len(refused)} are built:", "", "| package | built |", "|---|---|"]
     lines += [f"| {package} | {', '.join(models)} |" for package, models in built.items()]
