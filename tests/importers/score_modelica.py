@@ -15,7 +15,8 @@ import tempfile
 import tomllib
 import warnings
 
-sys.path[:0] = map(str, pathlib.Path(__file__).resolve().parents[1:3])
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2]))
 
 import numpy as np
 from test_reference import step
