@@ -98,6 +98,7 @@ def test_two_balls_part_as_newton_says(e: float) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.campaign(keep=1)
 @pytest.mark.parametrize("hypothesis", ["Newton", "Poisson", "Stronge"])
 def test_what_is_struck_at_one_instant_has_each_its_own_restitution(hypothesis: str) -> None:
     """Two balls that do not know of each other meet a wall at once: one stays there, one comes back."""

@@ -340,6 +340,7 @@ def test_lines_that_nobody_asks_for_are_given_up_once() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.campaign(keep=2)
 @pytest.mark.parametrize("inputs", ["secant", "hold", None])
 def test_a_tolerance_is_kept_however_inputs_go_on(inputs: str | None, fmus: dict[str, pathlib.Path]) -> None:
     """A spring and a free mass swing as r0 cos(w t) + v0 sin(w t) / w, about each axis by itself."""

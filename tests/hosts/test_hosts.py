@@ -46,7 +46,7 @@ def cases(tmp_path_factory: pytest.TempPathFactory) -> dict[str, gallery.Case]:
     return {name: gallery.Case(source, tmp_path_factory.mktemp(name)) for name, source in names.items()}
 
 
-@pytest.mark.campaign("engine_1b-2", "bevel_gear-2", "bevel_gear-3", keep=2)
+@pytest.mark.campaign("engine_1b-2", "bevel_gear-2", "bevel_gear-3", keep=1)
 @pytest.mark.parametrize("fmi", [2, 3])
 @pytest.mark.parametrize("name", [*SAMPLE, *ITERATED])
 def test_importers_that_restart_only_when_told_get_the_motion_of_co_simulation(cases, name, fmi):

@@ -459,6 +459,7 @@ class Felt(Assembly):
 
 
 @pytest.mark.slow
+@pytest.mark.campaign(keep=1)
 @pytest.mark.parametrize("solver", ["explicit", "implicit"])
 def test_accelerations_are_delayed_as_any_signal(solver):
     result = simulate(Felt(), interval=0.02, tolerance=1e-9, solver=solver)

@@ -237,6 +237,7 @@ def quotient():
     return d.equations(A=ca.SX(0, 0), b=ca.SX(0, 1), guess=ca.SX(0, 1), y=1 / d.u), variables
 
 
+@pytest.mark.slow
 def test_a_value_that_is_no_number_is_discarded_with_its_name(fmu_library):
     """FMI 2.0.4, section 2.1.3: a function outside its domain."""
     slave = fmu_library(quotient).slave().start()

@@ -106,6 +106,7 @@ def test_each_is_told_with_its_kind_its_component_and_what_its_slider_spans(
 
 
 @pytest.mark.slow
+@pytest.mark.campaign(keep=1)
 @pytest.mark.parametrize("built", [False, True], ids=["a source", "an FMU"])
 def test_a_live_page_has_the_fmu_its_poses_and_the_references_of_what_is_drawn(
     monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path, built: bool
