@@ -12,6 +12,7 @@ from mbfmu.importers.modelica import values
 from mbfmu.importers.modelica.connecting import connect, drive, find_drive
 from mbfmu.importers.modelica.declarations import add_arrays
 from mbfmu.importers.modelica.expression_sources import expression_source
+from mbfmu.importers.modelica.inheritance import refuse_unknown
 from mbfmu.importers.modelica.making import Model
 from mbfmu.importers.modelica.modifiers import (
     ABSENT,
@@ -172,15 +173,9 @@ def _own_part(model: Model, name: str, full: str, layers: Layers) -> Any:
 
 
 def _refuse_unknown(model: Model, layers: Layers) -> None:
-    for layer in layers:
+    for layer in layers if model.content.base is None else ():
         for argument in layer.modification.arguments:
-            name = argument.names[0]
-            is_class = isinstance(argument.redeclared, s.Class)
-            known = model.content.local if is_class else model.names()
-            if name not in known and model.content.base is None:
-                what = "class " if is_class else ""
-                hint = suggestion(name, known, "its class") if known else "remove it"
-                raise fault(argument.at, f"{model.title} has no {what}{name!r}; {hint}")
+            refuse_unknown(model, argument, model.title)
 
 
 def _reads_itself(layers: Layers, model: Model, name: str) -> set[str]:

@@ -88,15 +88,11 @@ def _longer(
 ) -> list[str]:
     """Names of the arguments that are arrays of what the function takes; all are of one size."""
     ranks = {c.name: env.session.rank(c, scope) for c, scope in inputs if c.name in given}
-    longer = [name for name, rank in ranks.items() if rank is not None and _rank(given[name]) > rank]
+    longer = [name for name, rank in ranks.items() if rank is not None and len(values.shape(given[name])) > rank]
     sizes = {len(given[name]) for name in longer}
     if len(sizes) > 1:
         raise fault(at, f"{node.name}: {', '.join(longer)} have different sizes; give arrays of one size")
     return longer
-
-
-def _rank(value: Any) -> int:
-    return len(values.shape(value))
 
 
 def _check_size(component: s.Component, sizes: list[int | None] | None, local: dict[str, Any], at: Place) -> None:

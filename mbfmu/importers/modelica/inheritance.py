@@ -77,6 +77,19 @@ def collect(model: Model, node: Node, layers: Layers, depth: int) -> None:
         content.annotations.append(definition.annotation)
 
 
+def refuse_unknown(model: Model, argument: s.Argument, where: str) -> None:
+    """Refuse a modifier of what a model, which is called `where`, does not have, or a class that it does not declare.
+
+    Raises:
+        ModelError: it has not; with file and line.
+    """
+    name, is_class = argument.names[0], isinstance(argument.redeclared, s.Class)
+    known = model.content.local if is_class else model.names()
+    if name not in known:
+        hint = suggestion(name, known, "its class") if known else "remove it"
+        raise fault(argument.at, f"{where} has no {'class ' if is_class else ''}{name!r}; {hint}")
+
+
 def _short(new: s.Class, node: Node) -> s.Class:
     """A class that is declared in another as a short one: what it is lies there under its whole name."""
     if new.base is not None:
@@ -99,13 +112,7 @@ def _extend(model: Model, base: s.Extends, scope: Node, layers: Layers, depth: i
         assert kind.found.node is not None
         collect(model, kind.found.node, layers, depth + 1)
         for argument in base.modification.arguments:
-            name = argument.names[0]
-            is_class = isinstance(argument.redeclared, s.Class)
-            known = model.content.local if is_class else model.names()
-            if name not in known:
-                what = "class " if is_class else ""
-                hint = suggestion(name, known, "its class") if known else "remove it"
-                raise fault(argument.at, f"{kind.found} has no {what}{name!r}; {hint}")
+            refuse_unknown(model, argument, str(kind.found))
     else:
         raise fault(base.at, f"{model.name}: extends {kind.found}, which is a {kind.kind}; a model extends models")
 
