@@ -367,3 +367,19 @@ def test_an_equation_without_a_finite_value_is_named(library):
     slave = library(without_a_value).slave().enter()
     with pytest.raises(Failed, match=r"initialisation fails: .* no finite value; .*, first in 'level of the tank'"):
         slave.get("x0")
+
+
+def there_and_back():
+    """Two places: with neither switch (1, -1), with one of them (-1, 1). The first switch turns on, and off again."""
+    d = Draft("turns", q=2, v=2, switches=2)
+    first = 1 - 2 * (d.m[0] + d.m[1] - d.m[0] * d.m[1])
+    initial = ca.vertcat(d.X[0] - first, d.X[1] + d.X[0])
+    return d.equations(
+        A=ca.SX.eye(2), b=ca.SX.zeros(2), guess=ca.DM([-1, -1, 0, 0]), initial=initial, crossings=d.q, y=d.m
+    )
+
+
+def test_a_switch_may_turn_there_and_back_before_it_agrees(library):
+    """What counts is whether it contradicts the start in the end."""
+    slave = library(there_and_back).slave().start()
+    assert slave.get("x0", "x1", "y0", "y1") == [-1.0, 1.0, 0.0, 1.0]
