@@ -30,7 +30,7 @@ from mbfmu.modeling.declarations import (
 from mbfmu.modeling.evaluation import evaluated, given, rows, sentence_of
 from mbfmu.modeling.names import checked_name
 from mbfmu.modeling.notebook import html_table
-from mbfmu.modeling.user_code import described, told
+from mbfmu.modeling.user_code import described, property_of, told
 
 
 def shown(value: Any) -> str:
@@ -622,9 +622,9 @@ class Component:
             return Connector(self, self._ports[name])
         if name == "world" and self._outer_world is not None:
             return self._outer_world
-        own = inspect.getattr_static(type(self), name, None)
-        if isinstance(own, property) and own.fget is not None:
-            return own.fget(self)  # for what it lacks itself
+        own = property_of(type(self), name)
+        if own is not None:
+            return own.__get__(self)  # for what it lacks itself
         known = [*self._parts, *self._ports, *self.declarations]
         raise AttributeError(f"{self.title} has no {name!r}; {suggestion(name, known, self._help)}")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import importlib.util
+import inspect
 import linecache
 import pathlib
 import sysconfig
@@ -97,4 +98,10 @@ def _packages() -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
-__all__ = ["described", "place", "told"]
+def property_of(cls: type, name: str) -> property | None:
+    """The property of this name: where it lacks an attribute, Python takes the property itself for missing."""
+    found = inspect.getattr_static(cls, name, None)
+    return found if isinstance(found, property) else None
+
+
+__all__ = ["described", "place", "property_of", "told"]

@@ -8,7 +8,6 @@ leaves (notes.py).
 from __future__ import annotations
 
 import dataclasses
-import inspect
 import math
 from typing import Any
 
@@ -41,6 +40,7 @@ from mbfmu.modeling.leaves import (
     Value,
 )
 from mbfmu.modeling.truths import is_truth
+from mbfmu.modeling.user_code import property_of
 from mbfmu.runtime import sharing
 
 #: From so many components of a class on, what they share is called: of fewer, it takes longer to compile than it saves.
@@ -442,7 +442,7 @@ def _get_in_scope(self: Any, name: str) -> Any:
         return PartView(self._notes, name, self._facts.free_joint)
     if name in vars(component):
         return self._notes.asked.attribute(component, name)
-    own = inspect.getattr_static(type(self), name, None)
-    if isinstance(own, property) and own.fget is not None:
-        return own.fget(self)  # for what it lacks itself
+    own = property_of(type(self), name)
+    if own is not None:
+        return own.__get__(self)  # for what it lacks itself
     raise AttributeError(f"{component.where} ({type(component).__name__}) has no {name!r}")
