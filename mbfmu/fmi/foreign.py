@@ -249,8 +249,9 @@ class Foreign:
 
     def _column(self, rows: np.ndarray, name: str) -> np.ndarray:
         values = np.asarray(rows[self._holder(name)], dtype=float)
-        place = self.elements[name].place if name in self.elements else 0
-        return values if values.ndim == 1 else values.reshape(len(values), -1)[:, place]
+        if name not in self.elements:
+            return values
+        return values.reshape(len(values), -1)[:, self.elements[name].place]
 
 
 class ForeignBatch:

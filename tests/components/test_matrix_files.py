@@ -63,6 +63,21 @@ def test_nodes_of_abaqus_stand_under_their_keyword_alone(tmp_path: pathlib.Path)
     assert {number: place.tolist() for number, place in found.items()} == {7: [1, 2, 3], 8: [4, 5, 6]}
 
 
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        (["1 0 0 0", "# of the tip", "tip 1 2 3"], r"line 3: tip 1 2 3 is no node; .*# before a remark"),
+        (["1 0 0 0", "2 1 0"], "line 2: 2 1 0 is no node of its own"),
+        (["1 0 0 0", "1 1 0 0"], "line 2: 1 1 0 0 is no node of its own"),
+        (["1 0 0 inf"], "line 1: 1 0 0 inf is no node of its own"),
+    ],
+)
+def test_lines_that_are_no_nodes_are_named(lines: list[str], message: str, tmp_path: pathlib.Path) -> None:
+    (tmp_path / "some.txt").write_text("\n".join(lines))
+    with pytest.raises(ValueError, match=message):
+        matrix_files.read_nodes(str(tmp_path / "some.txt"))
+
+
 @pytest.mark.parametrize("columns", [3, 5])
 def test_matrices_of_abaqus(bar: Any, frequencies: list[float], tmp_path: pathlib.Path, columns: int) -> None:
     assert body(abaqus(bar, tmp_path, columns)) == pytest.approx(frequencies, rel=1e-9)

@@ -98,6 +98,14 @@ def test_the_description_obeys_the_schema_of_ssp(folder: pathlib.Path) -> None:
     assert (root.get("name"), root.get("version")) == ("Swing", "1.0")
 
 
+def test_inputs_stand_evenly_on_the_left_and_outputs_on_the_right(folder: pathlib.Path) -> None:
+    places: dict[str, list[tuple[float, float]]] = {}
+    for connector in description(folder / "swing.ssp").iterfind(".//{*}Component[@name='spring']//{*}Connector"):
+        (geometry,) = connector.iterfind("{*}ConnectorGeometry")
+        places.setdefault(connector.get("kind"), []).append((float(geometry.get("x")), float(geometry.get("y"))))
+    assert places == {"input": [(0.0, 0.75), (0.0, 0.5), (0.0, 0.25)], "output": [(1.0, 0.5)]}
+
+
 def test_steps_are_annotated_by_the_schema(folder: pathlib.Path, tmp_path: pathlib.Path) -> None:
     structure = SystemStructure.of({"spring": folder / "spring.fmu", "wheel": folder / "wheel.fmu"})
     root = description(write_ssp(structure, tmp_path / "steps.ssp", step=0.01, steps={"wheel": 0.002}))

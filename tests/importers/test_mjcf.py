@@ -497,6 +497,8 @@ def test_limits_are_left_out_on_request_and_keyframes_noted(tmp_path: pathlib.Pa
     assert "left out: limits of joint j in line 2" in assembly.notes
     assert "1 keyframes are read over: joints start at their reference positions" in assembly.notes
     assert "j_stop" in mbfmu.load(path).parts
+    path = written(tmp_path, SLIDE.format(step=0.002, more="").replace('limited="true"', 'limited="false"'))
+    assert not [note for note in mbfmu.load(path, stops=False).notes if "limits" in note]
 
 
 @pytest.mark.slow
