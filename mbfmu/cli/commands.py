@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import contextlib
 import errno
+import functools
 import gc
 import os
 import pathlib
@@ -741,12 +742,18 @@ def named(variables: Sequence[Any], patterns: str | None) -> list[str]:
     return list(names)
 
 
+@functools.cache
+def _command_line() -> Any:
+    """Return what Typer makes of the functions above: once in a process, however often `main` is called."""
+    return typer.main.get_command(app)
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code; an error is one message on one line, the last of stderr."""
     atexit.register(gc.freeze)  # the system takes all memory back: nobody has to look for garbage in it
     try:
         with terminable(), printing.warnings_told() if arguments is None else contextlib.nullcontext():
-            code = int(app(args=None if arguments is None else list(arguments), standalone_mode=False) or 0)
+            code = int(_command_line()(args=None if arguments is None else list(arguments), standalone_mode=False) or 0)
             sys.stdout.flush()
             return code
     except (typer.Abort, KeyboardInterrupt):
