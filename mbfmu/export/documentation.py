@@ -114,6 +114,7 @@ def picture(system: System) -> markupsafe.Markup | None:
     return markupsafe.Markup(svg)
 
 
+@functools.cache  # the list of a package's files is long
 def license_of(package: str) -> str:
     """Return the text of an installed package's licence files, or, where it ships none, what its metadata says."""
     distribution = importlib.metadata.distribution(package)

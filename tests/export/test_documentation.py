@@ -114,10 +114,12 @@ def test_where_a_package_ships_no_licence_its_metadata_are_taken(monkeypatch: py
     """Files among its tests are those of others."""
     metadata = {"Home-page": "https://x", "Name": "pump", "License": "MIT"}
     files = [pathlib.PurePosixPath("pump/tests/data/LICENSE"), pathlib.PurePosixPath("pump/license_plate.py")]
-    for listed in (files, None):
-        found = SimpleNamespace(files=listed, metadata=metadata)
-        monkeypatch.setattr(importlib.metadata, "distribution", lambda name, found=found: found)
-        assert license_of("pump") == "MIT\nhttps://x"
+    found = {
+        "pump": SimpleNamespace(files=files, metadata=metadata),
+        "fan": SimpleNamespace(files=None, metadata=metadata),
+    }
+    monkeypatch.setattr(importlib.metadata, "distribution", found.__getitem__)
+    assert license_of("pump") == license_of("fan") == "MIT\nhttps://x"
 
 
 def test_licence_of_this_package_is_the_file_of_the_checkout(root: pathlib.Path) -> None:
