@@ -250,7 +250,7 @@ def test_programs_end_with_a_code_and_one_line(
     def run(**_: Any) -> None:
         raise error
 
-    monkeypatch.setattr(commands, "app", run)
+    monkeypatch.setattr(commands, "_command_line", lambda: run)
     assert cli.main(["list"]) == code
     assert capsys.readouterr().err.strip() == words
 
@@ -295,7 +295,7 @@ def test_without_a_command_there_is_help(shown: Any) -> None:
 def test_defects_are_told_as_such_with_their_trace(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(commands, "app", lambda **_: {}["lost"])
+    monkeypatch.setattr(commands, "_command_line", lambda: lambda **_: {}["lost"])
     assert cli.main(["list"]) == 2
     told = capsys.readouterr().err.strip().splitlines()
     assert told[0].startswith("Traceback")
@@ -306,7 +306,7 @@ def test_other_exits_go_their_way(monkeypatch: pytest.MonkeyPatch) -> None:
     def leave(**_: Any) -> None:
         raise SystemExit(7)
 
-    monkeypatch.setattr(commands, "app", leave)
+    monkeypatch.setattr(commands, "_command_line", lambda: leave)
     with pytest.raises(SystemExit, match="7"):
         cli.main(["list"])
 
@@ -316,7 +316,7 @@ def test_signals_end_what_goes_on_and_are_given_back(monkeypatch: pytest.MonkeyP
     names = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
     before = [signal.getsignal(number) for number in names]
     for number in names:
-        monkeypatch.setattr(commands, "app", lambda number=number, **_: signal.raise_signal(number))
+        monkeypatch.setattr(commands, "_command_line", lambda number=number: lambda **_: signal.raise_signal(number))
         assert cli.main(["list"]) == 128 + number
     assert [signal.getsignal(number) for number in names] == before
 
