@@ -13,7 +13,7 @@ ZIG := .venv/.zig
 # What the runtime's library is compiled from: set-up compiles it.
 RUNTIME := mbfmu/runtime/contract.py $(wildcard templates/runtime/*.[ch])
 
-# Which files there are: set-up links each of them.
+# Which files there are, but for those that set-up makes: it links each of them.
 FILES := .venv/.files
 
 
@@ -133,7 +133,8 @@ clean:
 
 $(FILES): always
 	@mkdir -p $(@D)
-	@find mbfmu components fmus templates -type f ! -path '*/__pycache__/*' ! -path '*/libraries/*' ! -name '*.fmu' | sort > $@.new
+	@find mbfmu components fmus templates -type f ! -path '*/__pycache__/*' ! -path '*/libraries/*' ! -path 'mbfmu/scene/page/*' \
+		! -name '*.fmu' | sort > $@.new
 	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
 
 $(READY): pyproject.toml $(wildcard distribution/*.py) $(RUNTIME) $(VIEWER) $(FILES)
