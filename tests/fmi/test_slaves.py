@@ -17,7 +17,7 @@ from fmpy.fmi2 import fmi2Discard, fmi2Error
 from mbfmu.arrays import Array, Element
 from mbfmu.cosimulation import SystemStructure, cosimulate
 from mbfmu.errors import SimulationError
-from mbfmu.fmi.slave import _ROUNDS, _STUCK, AsksForNothing, Log, Slave2, Slave3, Values
+from mbfmu.fmi.slave import _ROUNDS, _STUCK, AsksForNothing, Log, Slave2, Slave3, Values, _number
 from mbfmu.fmi.variables import Scalar
 
 GO, EARLY = (False, False, False), (False, False, True)
@@ -268,3 +268,10 @@ def test_slopes_are_of_the_first_order_until_inputs_are_held() -> None:
     one.hold_inputs()
     one.hold_inputs()
     assert given == [([4, 2], [1, 1], [0.0, -3.0]), ([4, 2], [1, 1], [0.0, 0.0])]
+
+
+@pytest.mark.parametrize(("text", "value"), [("true", True), ("false", False), ("-2.5", -2.5), (3, 3)])
+def test_starts_of_elements_are_read_as_what_they_are(text: object, value: object) -> None:
+    """What is not set of an array keeps its start value."""
+    read = _number(text)
+    assert (read, type(read)) == (value, type(value))
