@@ -33,8 +33,6 @@ os.environ.setdefault("MBFMU_CACHE_SIZE", str(10**9))
 # clang in a quarter. What uses the fixtures `users_compiler` and `as_users_compile` is compiled as elsewhere.
 COMPILER = next(filter(None, map(shutil.which, ("clang", "cc", "gcc"))), None)
 UNOPTIMIZED = shlex.join([str(ROOT / "tests" / "unoptimized"), COMPILER]) if COMPILER else None
-if os.name == "posix" and UNOPTIMIZED is not None:
-    os.environ.setdefault("CC", UNOPTIMIZED)  # workers inherit it
 
 #: CPU seconds from which a test function, with all its cases, is to be marked `slow`.
 SLOW_FROM = 0.15
@@ -49,10 +47,24 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Choose how many examples Hypothesis makes, and measure in the process that reports."""
+    """Choose the compiler and how many examples Hypothesis makes, and measure in the process that reports."""
     hypothesis.settings.load_profile("campaigns" if config.getoption("--campaigns") else "mbfmu")
     if not hasattr(config, "workerinput"):
+        _make_libraries()
         config.pluginmanager.register(Times(config.getoption("--cpu")))
+    if os.name == "posix" and UNOPTIMIZED is not None:
+        os.environ.setdefault("CC", UNOPTIMIZED)  # workers inherit it
+
+
+def _make_libraries() -> None:
+    """Compile the runtime as for users where its sources have changed: without optimisation it would stay so, slow."""
+    from mbfmu.errors import BuildError
+    from mbfmu.runtime.build import build_libraries, is_current
+    from mbfmu.runtime.compilers import host_platform
+
+    with contextlib.suppress(BuildError):  # tests that take them tell
+        if not is_current(host_platform()):
+            build_libraries(host_platform())
 
 
 @pytest.hookimpl(tryfirst=True)

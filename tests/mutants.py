@@ -28,6 +28,8 @@ import pathlib
 import queue
 import random
 import re
+import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -324,15 +326,23 @@ def statement(text: str, line: int) -> tuple[int, int]:
 def noticed_by(mutant: Mutant, where: pathlib.Path, coverage: Coverage, asked: argparse.Namespace) -> str | None:
     """Return the first test that fails in a clone, or what else went wrong; None where all pass."""
     covering, imported = coverage.tests(mutant.path, mutant.line)
+    further = {"CC": unoptimized(where)} if mutant.path.endswith(".c") else {}
     for stage in coverage.stages(covering, asked.seconds):
         least, times = PATIENCE
         patience = least + times * sum(coverage.seconds.get(test, 0.0) for test in stage)
-        told = pytest(where, ["-x", "-q", *stage], patience)
+        told = pytest(where, ["-x", "-q", *stage], patience, further)
         if told is not None:
             return told
     if imported or not covering:
-        return pytest(where, ["-x", "-q", *mutant.tests, *(["-m", "not slow"] if imported else asked.options)], 3600)
+        options = ["-m", "not slow"] if imported else asked.options
+        return pytest(where, ["-x", "-q", *mutant.tests, *options], 3600, further)
     return None
+
+
+def unoptimized(where: pathlib.Path) -> str:
+    """What a clone's suite has as CC, for the runtime, too: a library that is broken once is not worth 25 s."""
+    compiler = shutil.which("clang") or shutil.which("cc") or "gcc"
+    return shlex.join([str(where / "tests" / "unoptimized"), compiler])
 
 
 def pytest(
