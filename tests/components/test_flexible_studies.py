@@ -178,7 +178,7 @@ def test_all_kinds_move_alike_in_both_versions_and_targets(fmus: Any, instance_o
 
 
 @pytest.mark.slow
-@pytest.mark.campaign(keep=1)
+@pytest.mark.campaign
 @pytest.mark.parametrize("fmi", [2, 3])
 def test_a_state_taken_in_mid_run_goes_on_to_the_same_bits(fmus: Any, instance_of: Any, fmi: int) -> None:
     one, other = instance_of(fmus[fmi, "native"]), instance_of(fmus[fmi, "native"])

@@ -169,7 +169,7 @@ def test_loose_tolerances_take_no_more_events(seed: int) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.campaign(keep=1)
+@pytest.mark.campaign
 @pytest.mark.parametrize(("seed", "parameter", "most", "tolerance"), [(2, "e", 1, 1e-6), (10, "mu_s", 1, 1e-8)])
 def test_sweeps_in_lanes_are_single_runs(seed: int, parameter: str, most: float, tolerance: float) -> None:
     """Links that are struck and slide, and one in space that sticks: value by value, to the bit, by both methods."""

@@ -70,7 +70,7 @@ def run_page(text: str) -> list[tuple[str, str]]:
 
 
 @pytest.mark.slow
-@pytest.mark.campaign(*LONG, keep=6)
+@pytest.mark.campaign(*LONG, keep=4)
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(DOCS)))
 def test_the_page_does_what_it_shows(page: pathlib.Path, root: pathlib.Path, tmp_path, monkeypatch) -> None:
     matplotlib.use("Agg")

@@ -146,7 +146,7 @@ def test_guesses_of_speeds_choose_the_branch(target: str, tmp_path: pathlib.Path
 
 
 @pytest.mark.slow
-@pytest.mark.campaign("1e-05", keep=2)
+@pytest.mark.campaign("1e-05", "1e-06", "1e-07", keep=1)
 @pytest.mark.parametrize("tolerance", [1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-10])
 def test_integrators_stay_on_the_branch(tolerance: float, built: Callable[..., pathlib.Path]) -> None:
     """However short the steps, they pass flat positions, and lose no accuracy there."""

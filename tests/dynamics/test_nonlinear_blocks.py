@@ -98,7 +98,7 @@ def test_an_fmu_moves_as_the_equations_by_hand_do(fmus, wanted, name, fmi, kind)
 
 
 @pytest.mark.slow
-@pytest.mark.campaign(keep=1)
+@pytest.mark.campaign
 @pytest.mark.parametrize("name", MODELS)
 def test_compiled_and_interpreted_equations_give_the_same_bits(fmus, name):
     model = MODELS[name]

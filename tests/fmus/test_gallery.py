@@ -72,7 +72,7 @@ def test_in_this_process(name: str, gallery_system: Callable[[str], mbfmu.System
 
 
 @pytest.mark.slow
-@pytest.mark.campaign(*LARGE, keep=12)
+@pytest.mark.campaign(*LARGE, keep=6)
 @pytest.mark.parametrize("tolerance", [0.1, 1.0])
 @pytest.mark.parametrize("name", sorted(GALLERY))
 def test_loose_tolerances_run(name: str, tolerance: float, gallery_system: Callable[[str], mbfmu.System]) -> None:
@@ -92,7 +92,7 @@ def test_each_builds(name: str, gallery_fmu: Callable[..., pathlib.Path]) -> Non
 
 
 @pytest.mark.slow
-@pytest.mark.campaign("engine_1b", keep=2)
+@pytest.mark.campaign("native", keep=2)
 @pytest.mark.parametrize(("name", "target"), AS_FMU)
 def test_as_fmu(name: str, target: str, gallery_fmu: Callable[..., pathlib.Path]) -> None:
     wanted = expectation(name)

@@ -9,7 +9,7 @@ import os
 import pathlib
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import fmpy
 import numpy as np
@@ -41,17 +41,17 @@ _MODELS = pathlib.Path(__file__).resolve().parents[1] / "dynamics" / "nonlinear_
 
 
 @pytest.fixture(scope="module")
-def cases(tmp_path_factory: pytest.TempPathFactory) -> dict[str, gallery.Case]:
-    names = {name: name for name in SAMPLE} | {name: f"{_MODELS}:{name}" for name in ITERATED}
-    return {name: gallery.Case(source, tmp_path_factory.mktemp(name)) for name, source in names.items()}
+def case_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], gallery.Case]:
+    sources = {name: name for name in SAMPLE} | {name: f"{_MODELS}:{name}" for name in ITERATED}
+    return functools.cache(lambda name: gallery.Case(sources[name], tmp_path_factory.mktemp(name)))
 
 
 @pytest.mark.campaign("engine_1b-2", "bevel_gear-2", "bevel_gear-3", keep=1)
 @pytest.mark.parametrize("fmi", [2, 3])
 @pytest.mark.parametrize("name", [*SAMPLE, *ITERATED])
-def test_importers_that_restart_only_when_told_get_the_motion_of_co_simulation(cases, name, fmi):
+def test_importers_that_restart_only_when_told_get_the_motion_of_co_simulation(case_of, name, fmi):
     """Model exchange under SciPy's BDF: events are told, and drift is taken back without them."""
-    case = cases[name]
+    case = case_of(name)
     if case.description.modelExchange is None:
         pytest.skip("is not offered for model exchange")
     unit = Fmpy(case.fmus[fmi], case.outputs, gallery.TOLERANCE)
@@ -69,13 +69,13 @@ PACKAGES = {"FMPy": 1e-8, "libcosim, by libcosimpy": 1e-8, "ecos, by ecospy": 1e
 @pytest.mark.campaign(keep=8)
 @pytest.mark.parametrize("host", PACKAGES)
 @pytest.mark.parametrize("name", ["engine_1b", "heavy_top", *ITERATED])
-def test_hosts_that_are_packages_run_our_fmus_in_co_simulation(cases, name, host):
+def test_hosts_that_are_packages_run_our_fmus_in_co_simulation(case_of, name, host):
     found = next(h for h in hosts.hosts() if h.title == host)
     if found.version is None:
         pytest.skip(f"{host} is not installed: pip install mbfmu[hosts]")
     for kind, run in found.runs.items():
         if kind[1] == "CoSimulation":
-            given = gallery.isolated(cases[name], run)
+            given = gallery.isolated(case_of(name), run)
             assert given.get("difference", 1.0) < PACKAGES[host] or "arrays" in given.get("unavailable", ""), given
 
 
@@ -129,8 +129,8 @@ def test_components_run_alike_in_two_engines(with_components, node, interface):
         np.testing.assert_array_equal(found[0][name], found[1][name])
 
 
-def test_a_host_that_crashes_or_fails_is_a_cell_of_the_table(cases):
-    case = cases["three_springs"]
+def test_a_host_that_crashes_or_fails_is_a_cell_of_the_table(case_of):
+    case = case_of("heavy_top")
 
     def crash(case: gallery.Case) -> hosts.Columns:
         os.kill(os.getpid(), signal.SIGKILL)

@@ -47,12 +47,12 @@ def sequences(made, count, **options):
 
 
 @pytest.mark.slow
-@pytest.mark.campaign("interpreted-everything-auto-1000", keep=1)
+@pytest.mark.campaign("interpreted-everything-auto-500", keep=1)
 @pytest.mark.parametrize(
     ("made", "model", "solver", "count"),
     [
-        *(("compiled", model, "auto", count) for model, count in ((everything, 1000), (iterated, 100))),
-        *(("interpreted", model, "auto", count) for model, count in ((everything, 1000), (iterated, 100))),
+        *(("compiled", model, "auto", count) for model, count in ((everything, 500), (iterated, 100))),
+        *(("interpreted", model, "auto", count) for model, count in ((everything, 500), (iterated, 100))),
         ("interpreted", everything, "implicit", 100),  # a setting, for which a compiler would take its time again
     ],
     indirect=["made"],
@@ -157,7 +157,7 @@ def test_ten_thousand_instances_leave_nothing_behind(made):
 
 
 @pytest.mark.slow
-@pytest.mark.campaign(keep=2)
+@pytest.mark.campaign(keep=1)
 @pytest.mark.skipif(sys.platform != "linux", reason="wraps functions as GNU ld does")
 @pytest.mark.parametrize("model", [everything, iterated])
 @pytest.mark.parametrize("solver", ["explicit", "implicit"])

@@ -436,6 +436,7 @@ def test_who_looks_changes_no_bit(library, model):
 
 
 @pytest.mark.slow
+@pytest.mark.campaign(keep=3)
 @pytest.mark.parametrize("model", [cubic, rectifier, two_blocks, switched, knowing, pendulum])
 def test_compiled_and_interpreted_equations_give_the_same_bits(library_in, model):
     unit = 0.01 if model is rectifier else 1.0

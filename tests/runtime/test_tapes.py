@@ -252,12 +252,12 @@ def test_each_sum_of_products_is_one_instruction(runs_of):
     assert {f"run {i}" for i in range(SUMS)} <= used
 
 
-#: What is compiled as for users: each method, and among them all events, loops and iterations.
-OPTIMIZED = ((everything, "explicit"), (iterated, "implicit"))
+#: What is compiled as for users: each method, and among them all events, loops and iterations; and a small one.
+OPTIMIZED = ((oscillator, "explicit"), (everything, "explicit"), (iterated, "implicit"))
 
 
 @pytest.mark.slow
-@pytest.mark.campaign(keep=3)
+@pytest.mark.campaign("everything-explicit", "iterated-implicit", keep=3)
 @pytest.mark.parametrize(
     ("model", "solver"),
     [

@@ -67,7 +67,7 @@ def expected(shape: Shape, result: Result, i: int, up: tuple[float, float, float
 
 
 @pytest.mark.slow
-@pytest.mark.campaign("lane_change", "dominoes", "tower_crane", "gripper", "walker", keep=3)
+@pytest.mark.campaign("lane_change", "dominoes", "tower_crane", "gripper", "walker", "flexible_rotor", keep=3)
 @pytest.mark.parametrize("name", GALLERY)
 def test_nodes_stand_where_the_run_says(name: str, gallery_system: Callable[[str], System]) -> None:
     check_nodes(gallery_system(name))
