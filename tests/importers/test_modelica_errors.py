@@ -703,7 +703,7 @@ def test_mutated_files_give_a_model_or_an_error_with_a_place(
     path = tmp_path / "GantryCrane.mo"
     chance = random.Random(17)
     models, messages = 0, []
-    for _ in range(campaign(50, 1000)):
+    for _ in range(campaign(80, 1000)):
         path.write_text(mutated(text, chance), encoding="utf-8")
         try:
             with warnings.catch_warnings():

@@ -18,6 +18,7 @@ OPTIONS = (
     "--disable-dev-shm-usage",
     "--enable-unsafe-swiftshader",
     "--use-angle=swiftshader",
+    "--disable-gpu-compositing",  # without a GPU, that would take a core while a page is open
     "--window-size=1000,800",
     "--host-resolver-rules=MAP * ~NOTFOUND",  # no network
 )

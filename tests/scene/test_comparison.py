@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from browser_console import entries
 
 import mbfmu
 from mbfmu import cli
@@ -59,7 +60,7 @@ def test_each_moves_as_its_run_does(browser: Any, runs: dict[str, mbfmu.Result])
         for along, run in zip(found, runs.values(), strict=True):
             phi = np.interp(instant, run.time, run["rev.phi"])  # what has ended stays as it is
             np.testing.assert_allclose(along, [np.cos(phi), np.sin(phi)], atol=1e-3)
-    assert browser.get_log("browser") == []
+    assert entries(browser) == []
 
 
 def test_the_second_is_translucent_and_the_world_is_there_once(browser: Any) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from browser_console import entries
 
 from mbfmu.cli.equations import page
 from mbfmu.dynamics.overview import equation_report
@@ -30,7 +31,7 @@ def test_the_matrix_is_drawn_and_names_what_is_pointed_at(
     file = tmp_path / "equations.html"
     file.write_text(page(found), encoding="utf-8")
     browser = opened(file)
-    assert [entry for entry in browser.get_log("browser") if entry["level"] == "SEVERE"] == []
+    assert [entry for entry in entries(browser) if entry["level"] == "SEVERE"] == []
     row = next(i for i, entry in enumerate(found.quantities) if entry.needs)
     needed = found.quantities[row].needs[0]
     text = browser.execute_script(f"tell({row}, {needed}); draw(); return told.textContent")

@@ -13,6 +13,7 @@ from typing import Any
 import fmpy
 import numpy as np
 import pytest
+from browser_console import entries
 
 import mbfmu
 from mbfmu.animation import _ready_platforms
@@ -110,14 +111,14 @@ def test_it_is_one_small_file(page: pathlib.Path) -> None:
 def test_it_loads_and_runs_without_a_word_in_the_console(browser: Any, colours: str) -> None:
     assert browser.execute_script("return document.documentElement.dataset.ready") == "yes"
     assert browser.execute_script("return document.documentElement.dataset.kind") == "live"
-    assert browser.get_log("browser") == []
+    assert entries(browser) == []
     assert browser.execute_script(colours) > 20
     found = browser.execute_async_script(
         "const [done] = arguments; viewer.restart(); viewer.play(true);"
         "const wait = () => viewer.motion.now > 0.2 ? done(viewer.now) : requestAnimationFrame(wait); wait();"
     )
     assert found > 0.1
-    assert browser.get_log("browser") == []
+    assert entries(browser) == []
 
 
 def test_outputs_after_two_seconds_are_those_of_the_fmu(
@@ -247,7 +248,7 @@ def test_what_is_for_recorded_runs_does_no_harm(browser: Any, script: Callable[.
     )
     assert now == pytest.approx(0.2)
     assert points >= 1
-    assert browser.get_log("browser") == []
+    assert entries(browser) == []
 
 
 def test_a_body_is_pulled_to_the_pointer(script: Callable[..., Any]) -> None:
@@ -454,7 +455,7 @@ def test_an_fmu_of_fmi_3_runs_live(page: pathlib.Path, opened: Callable[[pathlib
     result = mbfmu.simulate(mbfmu.load("double_pendulum", ["boxBody1.r=[0.7, 0, 0]"]), 1.0, tolerance=1e-8)
     for name in ("revolute1.phi", "revolute2.w"):
         assert found[name] == pytest.approx(result[name][-1], abs=2e-5)
-    assert live.get_log("browser") == []
+    assert entries(live) == []
 
 
 class Jelly(Assembly):
@@ -492,7 +493,7 @@ def test_a_mesh_bends_on_the_page_as_its_body_does(
         return [found, [min.toArray(), max.toArray()], mesh.matrixWorld.toArray(), viewer.size];
         """
     )
-    assert live.get_log("browser") == []
+    assert entries(live) == []
     outline = model.box.reduction().outline
     assert outline is not None
     result = mbfmu.simulate(model, 0.1, tolerance=1e-8, outputs=["box.q"])
@@ -535,4 +536,4 @@ def test_in_a_notebook_it_runs_within_its_frame(
     assert kind == "live"
     assert now > 0.2
     browser.switch_to.default_content()
-    assert browser.get_log("browser") == []
+    assert entries(browser) == []

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from browser_console import entries
 from scipy.interpolate import CubicSpline
 
 import mbfmu
@@ -84,7 +85,7 @@ def test_what_is_rounding_is_no_curve(page: pathlib.Path) -> None:
 
 def test_it_loads_without_a_word_in_the_console(browser: Any) -> None:
     assert browser.execute_script("return document.documentElement.dataset.ready") == "yes"
-    assert browser.get_log("browser") == []
+    assert entries(browser) == []
     assert browser.execute_script("return document.querySelector('#problem').hidden")
 
 
@@ -141,7 +142,7 @@ def test_a_click_names_the_part_and_shows_its_variables(browser: Any) -> None:
     )
     assert shown[:2] == ["boxBody2", "boxBody2"]
     assert "r_0[1]" in shown[2]
-    assert browser.get_log("browser") == []
+    assert entries(browser) == []
 
 
 def test_kinds_can_be_hidden_and_time_plays(browser: Any) -> None:
@@ -298,7 +299,7 @@ def test_any_variable_is_found_and_plotted(browser: Any) -> None:
     assert "damper.tau" in names
     assert all("damper" in name for name in names), "what has one of the words alone is not found"
     assert (before, after) == (2, 3)
-    assert browser.get_log("browser") == []
+    assert entries(browser) == []
 
 
 def test_curves_of_a_plot_differ_in_colour_and_values_have_lines(browser: Any) -> None:
@@ -497,7 +498,7 @@ def test_colours_change(browser: Any, opened: Callable[[pathlib.Path], Any], tmp
     )
     np.testing.assert_allclose(rod, [0, 0.25, 0.5], atol=2e-3)
     np.testing.assert_allclose(pipe, [0, ((0.5 + 0.055) / 1.055) ** 2.4, 1], atol=5e-3)
-    assert browser.get_log("browser") == []
+    assert entries(browser) == []
 
 
 @pytest.mark.slow
@@ -511,7 +512,7 @@ def test_what_is_not_drawn_has_a_page_of_plots(opened: Callable[[pathlib.Path], 
     )
     assert units == ["V", "A", "rpm", "degC"]
     assert is_seen == "none"
-    assert browser.get_log("browser") == []
+    assert entries(browser) == []
 
 
 @pytest.mark.slow
@@ -654,7 +655,7 @@ def test_a_floor_is_the_ground_and_no_part_of_the_mechanism(
     drawn = "const [plate] = viewer.meshesOf('floor'), axes = viewer.meshesOf('world');"
     shadows = "plate.castShadow, axes.length > 0, axes.some(({ castShadow }) => castShadow)"
     assert plain.execute_script(f"{drawn} return [plate.layers.mask, {shadows}]") == [1, True, True, False]
-    assert browser.get_log("browser") == []
+    assert entries(browser) == []
 
 
 @pytest.mark.slow

@@ -10,6 +10,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 import pytest
+from browser_console import entries
 from glb import Glb
 from lxml import etree
 
@@ -237,4 +238,4 @@ def test_a_live_surface_moves(opened: Callable[[pathlib.Path], Any], tmp_path: p
     assert now == pytest.approx(0.4)
     np.testing.assert_allclose(np.array(points).reshape(NU, NV, 3)[..., 2], heights(0.4), atol=1e-6)
     assert colour[0] == pytest.approx((((128 + 400 * heights(0.4)[0, 0]) / 255 + 0.055) / 1.055) ** 2.4, rel=1e-4)
-    assert browser.get_log("browser") == []
+    assert entries(browser) == []
