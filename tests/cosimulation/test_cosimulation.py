@@ -270,9 +270,11 @@ def test_error_falls_with_the_longest_of_own_steps(
 
 def test_results_have_the_points_of_all_own_steps(fmus: dict[str, pathlib.Path]) -> None:
     structure = SystemStructure.of({"driver": fmus["driver"], "load": fmus["load"]})
-    result = cosimulate(structure, step=0.03, steps={"load": 0.05}, stop_time=0.1, outputs=["driver.inertia.phi"])
+    options = {"step": 0.03, "stop_time": 0.1, "outputs": ["driver.inertia.phi"]}
+    result = cosimulate(structure, steps={"load": 0.05}, **options)
     assert result.time == pytest.approx([0.0, 0.03, 0.05, 0.06, 0.09, 0.1])
     assert result.account.calls == 4 + 2
+    assert cosimulate(structure, scheme="gauss-seidel", **options).account.calls == 4 + 4
     signals = {"time": [0.0, 0.02, 1.0], "driver.inertia.J": [1.0, 1.0, 1.0]}
     with pytest.raises(ModelError, match=r"driver\.inertia\.J"):
         cosimulate(structure, step=0.03, steps={"load": 0.05}, signals=signals)
@@ -594,6 +596,7 @@ def test_an_account_counts_steps_and_notes_once() -> None:
         (["driver", "load"], [("a.axis", "b.axis"), ("a.axis", "b.axis")], "is connected to b.axis.phi already"),
         (["driver", "load"], [("a.axis.phi", "b.axis.tau")], "both are inputs"),
         (["driver", "load"], [("a.axis.phi", "b.axis.w")], "units rad/s and rad differ"),
+        (["driver", "driver"], [("a.axis.tau", "b.axis.phi")], "units N.m and rad differ"),
         (["driver", "load"], [("a.axis", "b.axis.w")], "one is a flange, the other a variable"),
         (["driver", "driver"], [("a.inertia.phi", "b.axis.phi")], "no flange 'inertia.phi', and no such input"),
     ],

@@ -17,6 +17,7 @@ import pytest
 from mbfmu import cli
 from mbfmu.cosimulation import CoupledResult, SystemStructure, cosimulate
 from mbfmu.cosimulation.coupling import Coupling
+from mbfmu.cosimulation.loops import links_on_loops
 from mbfmu.errors import SimulationError
 
 DESCRIPTION = """<?xml version="1.0" encoding="UTF-8"?>
@@ -114,6 +115,13 @@ def test_states_that_cannot_be_restored_are_told(fmus: dict[str, pathlib.Path]) 
         cosimulate(
             ring(fmus["back"]), stop_time=1.0, tolerance=1e-9, start_values=START | {"two.fault": REFUSES_STATES}
         )
+
+
+def test_links_on_loops_are_named_by_their_inputs(fmus: dict[str, pathlib.Path]) -> None:
+    three = dict.fromkeys(("one", "two", "three"), fmus["back"])
+    for last, found in (("three.x", []), ("three.y", ["one.u", "three.u", "two.u"])):  # x is a state
+        structure = SystemStructure.of(three, [("one.y", "two.u"), ("two.y", "three.u"), (last, "one.u")])
+        assert sorted(links_on_loops(structure)) == found
 
 
 def answering(file: pathlib.Path, step: float | None, **options: Any) -> tuple[CoupledResult, np.ndarray]:

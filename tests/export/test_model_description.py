@@ -21,10 +21,11 @@ from mbfmu.runtime.variables import ScalarVariable
 DATE = datetime.datetime(2024, 2, 29, 12, 30, 1, tzinfo=datetime.timezone(datetime.timedelta(hours=2)))
 
 
-def describe(system: Any, variables: Any = None, **options: Any) -> bytes:
+def describe(system: Any, variables: Any = None, equations: Any = None, **options: Any) -> bytes:
     variables = system.variables if variables is None else variables
+    equations = system.equations if equations is None else equations
     settings = {"identifier": "m", "guid": "{1}", "capabilities": Capabilities(), "date": DATE} | options
-    return model_description(system.equations, variables, value_references(variables), **settings)
+    return model_description(equations, variables, value_references(variables), **settings)
 
 
 def parsed(xml: bytes) -> etree._Element:
@@ -75,7 +76,15 @@ def test_capabilities_become_attributes(system: Any) -> None:
     assert simulation["needsExecutionTool"] == "true"
     assert simulation["maxOutputDerivativeOrder"] == "1"
     assert simulation["canInterpolateInputs"] == "false"
+    assert simulation["canGetAndSetFMUstate"] == simulation["canSerializeFMUstate"] == "true"
     assert simulation["modelIdentifier"] == "m"
+
+
+def test_switches_of_time_alone_are_no_event_indicators(system: Any) -> None:
+    for time_switches, indicators in (((), "0"), ((True, False, False), "2"), ((True, True, False), "1")):
+        equations = dataclasses.replace(system.equations, time_switches=time_switches)
+        (head,) = attributes(describe(system, equations=equations, model_exchange=True), ".")
+        assert head["numberOfEventIndicators"] == indicators
 
 
 def test_source_files_are_listed(system: Any) -> None:

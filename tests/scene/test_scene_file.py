@@ -19,6 +19,7 @@ from mbfmu.errors import MbfmuError
 from mbfmu.export import selection
 from mbfmu.fmi.foreign import Foreign
 from mbfmu.scene.scene_file import SCENE_FILE, read_scene, scene_file
+from mbfmu.scene.subject import Described, together
 
 
 def content(file: pathlib.Path) -> dict[str, Any]:
@@ -40,6 +41,12 @@ def test_a_scene_is_read_as_it_was_written(tmp_path: pathlib.Path) -> None:
     assert json.loads(written.text)["falls"] is scene.falls is system.scene.falls is True
     of_0_2 = json.dumps({key: value for key, value in json.loads(written.text).items() if key != "falls"})
     assert read_scene(of_0_2, "here", tmp_path)[0].falls is False
+
+
+def test_things_fall_in_several_models_where_they_do_in_one() -> None:
+    for falls in ((False, False), (False, True), (True, False)):
+        subjects = {f"{i}": Described("", "", (), (), Scene((), falls=one)) for i, one in enumerate(falls)}
+        assert together("both", subjects).scene == Scene((), falls=any(falls))
 
 
 @pytest.mark.slow

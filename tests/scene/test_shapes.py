@@ -509,10 +509,12 @@ def test_a_shape_of_the_wrong_size_is_refused() -> None:
         System.of(Own(), scene=True)
 
 
+@pytest.mark.slow
 def test_a_pipe_shows_values_by_colours() -> None:
     for name, n_colors, expected in (
         ("gray", 64, lambda x: [255 * x] * 3),
         ("jet", 9, lambda x: [255 * np.clip(1.5 - abs(4 * x - k), 0, 1) for k in (3, 2, 1)]),
+        ("summer", 64, lambda x: [255 * x, 127.5 * (1 + x), 102]),
     ):
         found = values_of(scene_of("Visualizers.PipeWithScalarField", colorMap=name, n_colors=n_colors))
         points, colors = found["shown.surface"]["extra"][len(SURFACE_FACTS) :].reshape(2, 5, 30, 3)
