@@ -56,6 +56,13 @@ def test_other_heat_comes_by_the_port() -> None:
 
 
 @pytest.mark.slow
-def test_discs_of_a_car_are_asked_for() -> None:
-    names = {variable.name for variable in System.of(Stop()).variables}
-    assert {f"car.brake_{wheel}.disc.T" for wheel in vehicle.cars.WHEELS} <= names
+def test_wheels_of_a_car_have_brakes_and_discs_of_their_own_axle() -> None:
+    torques, discs, places = (
+        [f"car.{name.format(wheel)}" for wheel in vehicle.cars.WHEELS]
+        for name in ("brake_{}.tauMax", "brake_{}.disc.T", "corner_{}.frame_a.r_0[1]")
+    )
+    outputs = [*torques, *discs, *places]
+    run = simulate(System.of(Stop()), 1e-3, outputs=outputs, start_values={"car.rearShare": 0.25})
+    assert [run[name][0] / 2000.0 for name in torques] == [1, 1, 0.25, 0.25]
+    assert [run[name][0] for name in discs] == [293.15] * 4
+    assert [run[places[0]][0] - run[name][0] for name in places] == pytest.approx([0, 0, 2.7, 2.7], abs=1e-9)
