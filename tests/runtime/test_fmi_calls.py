@@ -31,12 +31,18 @@ from mbfmu.runtime.library import _PROTOTYPES
 HEADER = pathlib.Path(fmpy.__file__).parent / "c-code" / "fmi2Functions.h"
 
 
+def declared_in(version: int) -> set[str]:
+    """Names of the functions of FMI 2.0 or 3.0."""
+    header = HEADER.with_name(f"fmi{version}Functions.h").read_text()
+    return set(re.findall(rf"FMI{version}_Export\s+\w+\s+(fmi{version}\w+);", header))
+
+
 @pytest.mark.skipif(shutil.which("nm") is None, reason="nm is not there")
 def test_exactly_the_fmi_functions_are_exported(fmu_library):
     listing = subprocess.run(
         ["nm", "-D", "--defined-only", fmu_library(oscillator).path], capture_output=True, text=True, check=True
     ).stdout
-    declared = set(re.findall(r"FMI2_Export\s+\w+\s+(fmi2\w+);", HEADER.read_text()))
+    declared = declared_in(2)
     assert len(declared) == 44
     found = {line.split()[-1] for line in listing.splitlines()}
     assert {name for name in found if name.startswith("fmi2")} == declared
@@ -44,9 +50,19 @@ def test_exactly_the_fmi_functions_are_exported(fmu_library):
     if fmu_library(oscillator).host == "interpreted":
         # The ready library serves both versions of FMI, and programs in its process.
         own = {f"mbfmu_{name}" for name in _PROTOTYPES}
-        header = HEADER.with_name("fmi3Functions.h").read_text()
-        own |= set(re.findall(r"FMI3_Export\s+\w+\s+(fmi3\w+);", header))
+        own |= declared_in(3)
     assert found - declared == own
+
+
+def test_calls_without_an_instance_are_errors(fmu_library):
+    made = fmu_library(oscillator)
+    names = declared_in(2) | (declared_in(3) if made.host == "interpreted" else set())
+    library, nothing = ctypes.CDLL(str(made.path)), [None] * 12
+    for name in sorted(name for name in names if not re.match(r"fmi[23](Instantiate|GetVersion|GetTypes)", name)):
+        call = library[name]
+        call.argtypes = [ctypes.c_void_p] * len(nothing)
+        status = call(*nothing)
+        assert status == fmi2Error or name.endswith("FreeInstance"), name
 
 
 def test_only_the_c_and_math_libraries_are_needed(fmu_library):
