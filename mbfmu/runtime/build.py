@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import pathlib
@@ -10,7 +11,7 @@ from collections.abc import Collection
 
 from mbfmu.errors import BuildError
 from mbfmu.runtime import contract
-from mbfmu.runtime.compilers import EXTENSIONS, PLATFORMS, Compiler, require_compiler
+from mbfmu.runtime.compilers import EXTENSIONS, PLATFORMS, Compilation, Compiler, require_compiler
 
 _ROOT = pathlib.Path(__file__).resolve().parent
 
@@ -93,12 +94,15 @@ def build_libraries(platform: str, compiler: Compiler | None = None) -> list[pat
     """
     compiler = compiler or require_compiler(platform)
     made = []
-    with tempfile.TemporaryDirectory() as name:
+    with tempfile.TemporaryDirectory() as name, contextlib.ExitStack() as started:
         folder = pathlib.Path(name)
         write_sources(folder)
         for source, title in _names(platform).items():
             target = library(platform, title)
-            content = compiler.compile(folder / source, target.name, headers(), _optimize(compiler, source))
+            compilation = started.enter_context(Compilation(compiler, folder, target.name, headers()))
+            compilation.start_whole(source, [_optimize(compiler, source)])
+            made.append((target, compilation))
+        for target, content in [(target, compilation.library()) for target, compilation in made]:
             try:
                 target.parent.mkdir(parents=True, exist_ok=True)
                 part = target.with_suffix(f".{os.getpid()}.part")  # others may be at it, too
@@ -107,9 +111,8 @@ def build_libraries(platform: str, compiler: Compiler | None = None) -> list[pat
                 part.replace(target)
             except OSError as error:
                 raise BuildError(f"cannot write {target}: {error.strerror}") from error
-            made.append(target)
     (LIBRARIES / platform / "sources").write_text(digest(), encoding="ascii")
-    return made
+    return [target for target, _ in made]
 
 
 def _optimize(compiler: Compiler, source: str) -> str:
