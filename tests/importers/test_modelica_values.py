@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.constants
 from against_pinocchio import State
 
 import mbfmu
@@ -156,6 +157,48 @@ def test_expressions_of_what_changes_have_the_values_of_the_language(path: pathl
     for k, (expression, expected) in enumerate(EXPRESSIONS.items()):
         found = [state[name] for name in places(f"y{k}", expected)]
         np.testing.assert_allclose(found, np.ravel(expected), rtol=1e-14, atol=1e-14, err_msg=expression)
+
+
+#: Constants of nature by the names that SciPy has of CODATA, and numbers.
+OF_NATURE = {
+    "c": "speed of light in vacuum",
+    "g_n": "standard acceleration of gravity",
+    "G": "Newtonian constant of gravitation",
+    "q": "elementary charge",
+    "F": "Faraday constant",
+    "h": "Planck constant",
+    "k": "Boltzmann constant",
+    "R": "molar gas constant",
+    "sigma": "Stefan-Boltzmann constant",
+    "N_A": "Avogadro constant",
+    "mu_0": "vacuum mag. permeability",
+    "epsilon_0": "vacuum electric permittivity",
+}
+OF_MATHEMATICS = {
+    "pi": math.pi,
+    "e": math.e,
+    "D2R": math.radians(1),
+    "R2D": math.degrees(1),
+    "gamma": np.euler_gamma,
+    "eps": np.finfo(float).eps,
+    "small": 1e-60,
+    "inf": 1e60,
+    "Integer_inf": 2**31 - 1,
+    "T_zero": -scipy.constants.zero_Celsius,
+}
+
+
+@pytest.mark.slow
+def test_constants_are_those_of_nature_and_of_the_language(path: pathlib.Path) -> None:
+    expected = {name: (scipy.constants.value(known), 1e-8) for name, known in OF_NATURE.items()}  # years differ
+    expected |= {name: (value, 1e-15) for name, value in OF_MATHEMATICS.items()}
+    path.write_text(
+        f"model M\n{''.join(f'parameter Real {n} = Modelica.Constants.{n};' for n in expected)}\n"
+        "Modelica.Blocks.Sources.Constant any(k=1);\nend M;\n"
+    )
+    model = load(path)
+    for name, (value, tolerance) in expected.items():
+        assert model.value(name) == pytest.approx(value, rel=tolerance, abs=0), name
 
 
 @pytest.mark.slow
