@@ -417,6 +417,19 @@ REFUSED = [
         3,
         "f: is an external function",
     ),
+    *(
+        (
+            "function f input Real u; input Boolean b; output Real y; algorithm y := u; end f;\n"
+            f"parameter Real x = f({arguments});\nend M;",
+            3,
+            f"{said}; expected a",
+        )
+        for arguments, said in (
+            ("true, true", "u = true: is a condition, true or false"),
+            ("b=true, u=false", "u = false: is a condition, true or false"),
+            ("1, b=2", "b = 2: is a whole number"),
+        )
+    ),
     (
         "model A parameter Boolean p; end A;\nA a(p=1);\nend M;",
         3,

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import dataclasses
+import itertools
+
 import contacts
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
+from thrown_ball import thrown_ball
 
 import mbfmu
+from mbfmu.components.contact import RigidContact
+from mbfmu.runtime.descriptor import descriptor
+from mbfmu.runtime.host import host_library
+from mbfmu.runtime.library import Model, RuntimeLibraryError
 
 
 @pytest.mark.slow
@@ -80,3 +88,19 @@ def test_random_bounces_are_those_of_another_integrator():
             rates, (0, 1), (v["mass.s"], v["mass.v"]), "LSODA", times, rtol=1e-12, atol=1e-13, max_step=1e-3
         )
         np.testing.assert_allclose(found[run], own.y[0], rtol=0, atol=1e-5 * (1 + np.abs(own.y[0]).max()))
+
+
+@pytest.mark.slow
+def test_points_without_their_rows_or_held_values_are_refused():
+    """A ball has one row along the normal, three along the surface, and 10 held values, without friction 3 of them."""
+    system = thrown_ball(RigidContact(geometry_a="ball", geometry_b="ground", e=0.5, mu_k=0.3))
+    equations = system.equations
+    (point,) = equations.points
+    for sliding, modes in itertools.product(range(-1, 6), range(-1, 12)):
+        points = (dataclasses.replace(point, sliding=sliding, modes=modes),)
+        data = descriptor(dataclasses.replace(equations, points=points), system.variables)
+        if sliding in (-1, 1) and 0 <= modes <= len(equations.held_names) - (10 if sliding >= 0 else 3):
+            Model(host_library(), data, equations.functions)
+        else:
+            with pytest.raises(RuntimeLibraryError, match=r"descriptor is refused"):
+                Model(host_library(), data, equations.functions)
