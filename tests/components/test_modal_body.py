@@ -141,6 +141,8 @@ def test_a_load_at_an_interface_bends_it_as_the_matrices_say(given: dict[str, An
         ("negative", "stiffnessFile: is not positive, 72 of its 72 pivots are not, as -"),
         ("indefinite", "massFile: is not positive, 1 of its 28 pivots are not, as -"),
         ("exchanged", "massFile: .*, or are massFile and stiffnessFile exchanged"),
+        *((f"heavier along {k}", "massFile: .* three directions differ.* of solid elements$") for k in "yz"),
+        ("mixed", "massFile: .* three directions differ.* of solid elements$"),
         ("no number", "stiffnessFile: has entries that are no numbers"),
         ("zeros", "stiffnessFile: has no entries but zeros"),
         (
@@ -172,6 +174,11 @@ def test_wrong_matrices_are_refused(tmp_path: pathlib.Path, change: str, message
         mass = np.kron(along, np.eye(3))
     elif change == "exchanged":
         mass, stiffness = stiffness, mass
+    elif change.startswith("heavier"):
+        k = "xyz".index(change[-1])
+        mass[k::3, k::3] *= 1.001
+    elif change == "mixed":
+        mass[1, 2] = mass[2, 1] = 1e-3 * mass[1, 1]
     elif change == "no number":
         stiffness[3, 3] = np.nan
     elif change == "zeros":

@@ -677,6 +677,7 @@ def test_curves_that_are_wrong_are_told(tmp_path: pathlib.Path) -> None:
         ("REFERENCE_LINE_INCR", "REFERENCE_LINE_END_U = 9.0\nREFERENCE_LINE_INCR", r"ends at u = 3 m in place of 9 m"),
         (CRG[CRG.index("LONG_SECTION_V_RIGHT") : CRG.index("$KD_")], "", "does not say where its long sections are"),
         ("V_INCREMENT = 1", "V_INCREMENT = -1", r"LONG_SECTION_V_INCREMENT = -1 is not above 0"),
+        ("V_INCREMENT = 1", "V_INCREMENT = 0", r"LONG_SECTION_V_INCREMENT = 0 is not above 0"),
         ("D:long section 2,m\nD:long section 3,m\n", "", "has 1 channels of long sections; it needs two"),
     ],
 )

@@ -107,7 +107,8 @@ def test_shapes_whose_points_are_too_many_are_told_and_left_out(tmp_path: pathli
         f'<asset><mesh name="m" vertex="{vertices}"/></asset>'
         '<worldbody><geom name="floor" type="plane" size="1 1 1"/>'
         '<body name="one"><freejoint/><geom name="a" type="box" size="1 1 1"/></body>'
-        '<body name="two" pos="0 0 9"><freejoint/><geom name="b" type="mesh" mesh="m"/></body></worldbody>',
+        '<body name="two" pos="0 0 9"><freejoint/><geom name="b" type="mesh" mesh="m"/></body></worldbody>'
+        '<contact><pair geom1="a" geom2="b"/></contact>',  # looked at first: others are found behind it
     )
     with pytest.raises(ModelError, match=r"geom a in line 2 \(box\) and geom b in line 2 \(mesh\)\. .*pairs$"):
         mbfmu.load(path)

@@ -34,6 +34,12 @@ def test_repr_has_what_was_given() -> None:
     assert repr(World()) == "<World>"
 
 
+def test_messages_tell_the_class_where_its_name_is_another() -> None:
+    titles = {"arm": "arm (Revolute)", "Arm": "Arm (Revolute)", "Revolute": "Revolute", "Zero": "Zero (Revolute)"}
+    assert {name: Assembly().add(name, Revolute()).title for name in titles} == titles
+    assert Revolute().title == "Revolute"
+
+
 def test_values_are_numbers_through_bindings() -> None:
     model = Loaded(load=6.0)
     assert model.box.evaluated("mo") == pytest.approx(6.0)
