@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import html.parser
+import inspect
 import io
 import json
 import math
@@ -19,6 +20,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 
+import mbfmu
 from mbfmu import cli, printing, sources
 from mbfmu.arrays import Array
 from mbfmu.cli import report
@@ -677,3 +679,20 @@ def test_a_whole_array_shares_a_line_and_parts_do_not():
         ("T[1..2,1..2]", ["T[1,1]", "T[1,2]", "T[2,1]", "T[2,2]"]), ("r[1]", ["r[1]"]), ("r[2]", ["r[2]"]),
         ("der(q[1..2])", ["der(q[1])", "der(q[2])"]), ("s[1]", ["s[1]"]), ("s[2]", ["s[2]"]),
     ]  # fmt: skip
+
+
+def test_what_nobody_gives_is_the_same_in_commands_and_functions() -> None:
+    """Where a command has an option that the function of its name has, and says what it is without."""
+    compared = set()
+    for module in (cli.commands, cli.studies):
+        for name, command in vars(module).items():
+            function = getattr(mbfmu, name, None)
+            if name.startswith("_") or not inspect.isfunction(command) or not inspect.isfunction(function):
+                continue
+            ours, theirs = inspect.signature(command).parameters, inspect.signature(function).parameters
+            for option in ours.keys() & theirs.keys():
+                given = ours[option].default
+                if given and given is not inspect.Parameter.empty:
+                    assert given == theirs[option].default, f"{name} {option}"
+                    compared.add(f"{name} {option}")
+    assert compared >= {"build fmi", "equilibrium starts", "sweep sampling", "fit confidence", "linearize at"}

@@ -151,8 +151,9 @@ def test_keys_that_are_missing_have_defaults_and_unknown_ones_are_told() -> None
     data = vehicle.read_tir(OWN)
     assert data.QSX14 == coefficients.KEYS["QSX14"].default == 0
     assert vehicle.TyreData({"NOMPRES": 2e5}).INFLPRES == 2e5
-    with pytest.warns(UserWarning, match="PKQ7: unknown, and not used"):
-        vehicle.parse_tir(OWN.read_text() + "PKQ7 = 3\n", "mine")
+    for section in ("", "[OWN]\n", "[VERTICAL]\n"):
+        with pytest.warns(UserWarning, match="PKQ7: unknown, and not used"):
+            vehicle.parse_tir(f"{OWN.read_text()}{section}PKQ7 = 3\n", "mine")
 
 
 WRONG = {

@@ -333,6 +333,14 @@ def test_the_library_compiles_without_warnings(tmp_path):
     assert done.returncode == 0
 
 
+def test_without_the_library_runs_are_made_one_at_a_time(monkeypatch):
+    monkeypatch.setattr(lanes, "_library", lambda: None)
+    assert lanes.most() == 1
+    assert lanes.kind(1) is None
+    with pytest.raises(ModelError, match="lanes"):
+        lanes.kind(4)
+
+
 def test_parts_fill_lanes_and_leave_no_thread_idle():
     assert part_of(1000, 64, 4, 8) == 16
     assert part_of(100, 64, 4, 8) == 8
