@@ -346,12 +346,19 @@ BALL = {**RIGID, "I": (J, J, J)}
 
 
 @pytest.mark.slow
-@pytest.mark.campaign(keep=2)
-@pytest.mark.parametrize(("mu", "w"), [(0.1, 50.0), (0.5, 50.0), (0.5, 3.0), (0.0, 50.0)])
-def test_a_spinning_ball_bounces_as_in_closed_form(mu: float, w: float) -> None:
+@pytest.mark.campaign(keep=3)
+@pytest.mark.parametrize(
+    ("mu", "w", "law"),
+    [
+        *((0.1, 50.0, law) for law in ("Poisson", "Newton", "Stronge")),
+        *((mu, w, "Newton") for mu, w in ((0.5, 50.0), (0.5, 3.0), (0.0, 50.0))),
+    ],
+)
+def test_a_spinning_ball_bounces_as_in_closed_form(mu: float, w: float, law: str) -> None:
     """It slides all the while that it is struck, or stops sliding: the impulse along the ground is the lesser one."""
     e, fall, v = 0.6, 0.3, (1.0, 0.5)
-    model = Touching(Sphere(radius=0.1), {"mu_k": mu, "e": e}, **BALL, height=0.1 + fall, v=(*v, 0), w=(0, w, 0))
+    given = {"mu_k": mu, "e": e, "hypothesis": law}
+    model = Touching(Sphere(radius=0.1), given, **BALL, height=0.1 + fall, v=(*v, 0), w=(0, w, 0))
     result = simulate(model, 0.4, tolerance=1e-10)
     slip = np.array([v[0] - 0.1 * w, v[1]])
     impulse = -slip / (1 + 0.1**2 / J)
