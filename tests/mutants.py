@@ -92,7 +92,7 @@ _PROMISE = re.compile(
     r"\s*(if TYPE_CHECKING:|"
     r"@(abc\.abstractmethod|dataclasses\.dataclass\(frozen=True(, slots=True)?\)|functools\.(lru_)?cache\b.*))$"
 )
-
+#: In Python: what says that lengths are equal.
 _STRICT = re.compile(r"\bstrict\s*=\s*(True|False)\b")
 
 
@@ -128,7 +128,9 @@ def sample(number: int, seed: int, only: str) -> Iterator[Mutant]:
         chance.shuffle(ways)
         for operator, change in ways:
             changed = change()
-            if changed != text and not is_assertion(text, changed) and (is_c(changed, name) if name.endswith(".c") else is_python(changed)):
+            if changes_nothing(text, changed):
+                continue
+            if is_c(changed, name) if name.endswith(".c") else is_python(changed):
                 drawn += 1
                 yield Mutant(name, at, operator, changed)
                 break
@@ -203,8 +205,8 @@ def in_c(text: str, line: int) -> list[tuple[str, Callable[[], str]]]:
     return [(name, functools.partial(str, changed)) for name, changed in texts]
 
 
-def is_assertion(text: str, changed: str) -> bool:
-    """Is all that is changed that `zip` does not complain of lengths, which are equal?"""
+def changes_nothing(text: str, changed: str) -> bool:
+    """Is it the same, but that `zip` does not complain of lengths, which are equal?"""
     return _STRICT.sub("strict=True", changed) == _STRICT.sub("strict=True", text)
 
 
