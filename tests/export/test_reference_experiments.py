@@ -15,7 +15,7 @@ import pytest
 import xmlschema
 from lxml import etree
 
-from mbfmu import Assembly, ReferenceExperiment, Start, build, validate
+from mbfmu import Assembly, ReferenceExperiment, Start, build, cli, validate
 from mbfmu.components import Body, Prismatic, World, blocks, translational
 from mbfmu.errors import BuildError, ValidationError
 from mbfmu.export import layered_ref
@@ -93,6 +93,27 @@ def test_inputs_and_parameters_are_part_of_an_experiment(tmp_path, fmi):
     }
     assert {f"{PLACE}/{file}" for file in files} | {"documentation/fmi-ls-ref.txt"} <= names
     assert header == ('"time","motion"' if fmi == 3 else '"time","motion[1]","motion[2]","motion[3]"')
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("held", [True, False])
+def test_the_command_writes_the_experiment_that_it_is_asked_for(tmp_path, held):
+    """A push that falls to 0 within 0.5 s, or stays until then, and none where nobody asks for one."""
+    (tmp_path / "push.csv").write_text("time,push\n0,6\n0.5,0\n")
+    asked = ["--experiment", "--input", str(tmp_path / "push.csv"), "--stop", "0.5", *(["--held"] if held else [])]
+    rows = []
+    for options in ([], asked):
+        file = tmp_path / f"{len(options)}.fmu"
+        assert cli.main(["build", f"{__file__}:Pushed", "--equations", "interpreted", "-o", str(file), *options]) == 0
+        with zipfile.ZipFile(file) as archive:
+            names = [name for name in archive.namelist() if name.startswith(PLACE) and name.endswith("_ref.csv")]
+            rows += [np.loadtxt(io.BytesIO(archive.read(name)), delimiter=",", skiprows=1) for name in names]
+    (found,) = rows
+    slowed = (1 - np.exp(-1.5 * found[:, 0])) / 1.5  # of 2 v' = f - 3 v
+    steady, falls = (2, 0) if held else (14 / 3, 2)
+    wanted = steady * (found[:, 0] - slowed) - falls * found[:, 0] ** 2
+    np.testing.assert_allclose(found[:, 1], wanted, atol=1e-5)
+    assert found[-1, 0] == 0.5
 
 
 def test_the_manifest_is_valid(experimental):
