@@ -125,6 +125,22 @@ def test_units_have_base_units_and_display_units(system: Any, tmp_path: pathlib.
     assert float(turns.factor) == pytest.approx(9.549296585513721)
 
 
+def test_units_beside_the_base_units_have_factors_and_offsets(system: Any) -> None:
+    """Base units, as display units, have factor * value + offset of the unit's value."""
+    known = {"bar": (1e5, 0), "kN": (1e3, 0), "degC": (1, 273.15), "mm": (1e-3, 0), "K": (1, 0)}
+    shown = {"bar": ("Pa", 1e5, 0), "kN": ("N", 1e3, 0), "degC": ("K", 1, 273.15), "K": ("degC", 1, -273.15)}
+    for name, expected in known.items():
+        display, *conversion = shown.get(name, (None,))
+        given = {"unit": name, "display_unit": display}
+        variables = [dataclasses.replace(v, **given) if v.name == "spring.c" else v for v in system.variables]
+        root = parsed(describe(system, variables))
+        found = [root.find(f"UnitDefinitions/Unit[@name='{name}']/BaseUnit")]
+        found += [root.find(f"UnitDefinitions/Unit[@name='{name}']/DisplayUnit[@name='{display}']")] if display else []
+        for one, wanted in zip(found, (expected, conversion), strict=False):
+            assert one is not None
+            assert (float(one.get("factor", 1)), float(one.get("offset", 0))) == pytest.approx(wanted), name
+
+
 def test_wrong_unit_names_the_variable(system: Any) -> None:
     wrong = [dataclasses.replace(v, unit="furlong") if v.name == "spring.c" else v for v in system.variables]
     with pytest.raises(ModelError, match=r'spring\.c.*"furlong"'):
