@@ -509,6 +509,15 @@ def test_a_shape_of_the_wrong_size_is_refused() -> None:
         System.of(Own(), scene=True)
 
 
+def test_what_only_a_picture_takes_is_declared_so() -> None:
+    """All of the library's visualizers, but for the way that a translation is; looks, wherever they are."""
+    looks = {"Color", "ColorMap", "SpecularCoefficient", "ShapeType", "ShapeExtra"}
+    for name, kind in component_classes().items():
+        for key, declaration in kind.declarations.items():
+            if isinstance(declaration, Parameter) and (".Visualizers." in name or declaration.type.name in looks):
+                assert declaration.animation == ((name, key) != ("MultiBody.Visualizers.FixedShape2", "r")), (name, key)
+
+
 @pytest.mark.slow
 def test_a_pipe_shows_values_by_colours() -> None:
     for name, n_colors, expected in (
