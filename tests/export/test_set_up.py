@@ -22,7 +22,8 @@ from mbfmu.errors import BuildError
 from mbfmu.export import archive, elimination, layered_dae, layered_wasm, native, python
 from mbfmu.export.model_description_3 import build_description
 from mbfmu.fmi.rules import schema_violations
-from mbfmu.runtime import arguments, cache, npm
+from mbfmu.runtime import arguments, cache, host, npm
+from mbfmu.runtime.library import RuntimeLibraryError
 from mbfmu.scene import bundle
 from mbfmu.scene.grips import Grip, with_grips
 from mbfmu.scene.ranges import _is_effort
@@ -340,3 +341,19 @@ def test_bodies_of_a_machine_have_grips_in_a_copy_of_it(monkeypatch: pytest.Monk
     assert type(twin.grip2).__name__ == "WorldForceAndTorque"
     monkeypatch.setattr(Crane, "copy_obstacle", "its equations are elsewhere")
     assert with_grips(crane) == (crane, ())
+
+
+@pytest.mark.parametrize("error", [BuildError, RuntimeLibraryError])
+def test_a_runtime_that_cannot_be_made_is_told_with_the_remedy(
+    monkeypatch: pytest.MonkeyPatch, error: type[Exception]
+) -> None:
+    def fails(_: object) -> None:
+        raise error("for reasons")
+
+    monkeypatch.setattr(host, "is_current", lambda _: False)
+    monkeypatch.setattr(host, "build_libraries", fails if error is BuildError else lambda _: None)
+    monkeypatch.setattr(host, "Library", fails)
+    with pytest.raises(
+        BuildError, match=r"another version, and cannot be made: for reasons; install mbfmu again: python"
+    ):
+        host.host_library.__wrapped__()

@@ -246,6 +246,30 @@ def test_inner_and_outer_reach_through_the_hierarchy(read: Read) -> None:
     assert final(assembly, "arm.mass.m", "slide.v", stop=1.0) == pytest.approx([10, -5])
 
 
+@pytest.mark.parametrize("line", ["Real y = world.g*cos(0*time)", "parameter Real y = world.g"])
+def test_an_outer_world_that_nobody_declares_is_the_library_s(read: Read, line: str) -> None:
+    """In an equation, and where the model is made."""
+    text = f"""
+        package P
+          model A
+            outer Modelica.Mechanics.MultiBody.World world;
+            {line};
+          end A;
+          model M
+            A a;
+            Modelica.Blocks.Continuous.Integrator level(k=a.y, y_start=1);
+            Modelica.Blocks.Sources.Constant one(k=1);
+          equation
+            connect(one.y, level.u);
+          end M;
+        end P;"""
+    if line.startswith("Real"):
+        text = text.replace("k=a.y", "k=1")
+    with pytest.warns(UserWarning, match=r"M has no World; one with the default gravity field is added"):
+        assembly = read(text, "M")
+    assert final(assembly, "a.y", stop=1.0) == pytest.approx([9.80665])
+
+
 @pytest.mark.filterwarnings("ignore::mbfmu.errors.InitialConditionsWarning")
 def test_a_package_in_folders_is_found_by_its_within_clauses(tmp_path: pathlib.Path) -> None:
     files = {

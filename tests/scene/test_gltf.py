@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import pathlib
 import re
 import shutil
@@ -362,6 +363,9 @@ def test_at_first_nothing_moves() -> None:
     assert part.place.translation.values == pytest.approx(np.array([[0.5, 0.0, 0.0]]))
     assert part.size[1:] == moved.parts[0].size[1:]
     assert (part.extra, part.color, part.specular) == ((0.5,), (1.0, 2.0, 3.0), 0.7)
+    both = Scene((shape, dataclasses.replace(shape, component="b", r=(-1.0, 0.0, "z"))), up=(0.0, 0.0, 1.0))
+    whole = motion(both, np.array([2.0, 3.0, 4.0]), series)
+    assert whole.size == pytest.approx(4.0 + max(part.size))  # at first, from middle to middle and half of each
 
 
 @pytest.mark.slow

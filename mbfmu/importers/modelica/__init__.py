@@ -187,11 +187,22 @@ def _finish(assembly: Assembly, model: Model) -> None:
             and model.exists(name)
         ):
             assembly.output(Reference(assembly, name))
-    has_world = any(getattr(type(p), "is_world", False) for p in assembly.walk())
-    if not has_world and any((type(p).modelica_name or "").startswith("MultiBody.") for p in assembly.walk()):
+    if _lacks_world(assembly, model):
         model.default_world()
         at = model.node.definition.at if model.node.definition is not None else model.session.classes.path
         warnings.warn(f"{at}: {model.name} has no World; one with the default gravity field is added", stacklevel=3)
+
+
+def _lacks_world(assembly: Assembly, model: Model) -> bool:
+    """True where parts in space, or models with an outer World, have none that the file declares."""
+    if "world" in model.members and "world" not in model.content.components:
+        return True  # the library's, which a value has asked for
+    if any(getattr(type(part), "is_world", False) for part in assembly.walk()):
+        return False
+    outer = any(
+        "world" in m.content.components and m.kind("world").kind == "outer" for m in model.session.models.values()
+    )
+    return outer or any((type(part).modelica_name or "").startswith("MultiBody.") for part in assembly.walk())
 
 
 def _experiment(annotation: s.Modification | None) -> dict[str, Any] | None:
