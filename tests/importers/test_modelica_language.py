@@ -270,6 +270,19 @@ def test_an_outer_world_that_nobody_declares_is_the_library_s(read: Read, line: 
     assert final(assembly, "a.y", stop=1.0) == pytest.approx([9.80665])
 
 
+def test_a_world_of_the_file_s_own_takes_none_of_the_library_s(read: Read) -> None:
+    assembly = read(
+        """
+        package P
+          model Surroundings parameter Real T = 20; Real y = T*time; end Surroundings;
+          model A outer Surroundings world; Real y = 2*world.T*cos(0*time); end A;
+          model M inner Surroundings world(T=30); A a; end M;
+        end P;""",
+        "M",
+    )
+    assert final(assembly, "a.y", stop=1.0) == pytest.approx([60])
+
+
 @pytest.mark.filterwarnings("ignore::mbfmu.errors.InitialConditionsWarning")
 def test_a_package_in_folders_is_found_by_its_within_clauses(tmp_path: pathlib.Path) -> None:
     files = {

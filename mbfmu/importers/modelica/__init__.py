@@ -199,10 +199,10 @@ def _lacks_world(assembly: Assembly, model: Model) -> bool:
         return True  # the library's, which a value has asked for
     if any(getattr(type(part), "is_world", False) for part in assembly.walk()):
         return False
-    outer = any(
-        "world" in m.content.components and m.kind("world").kind == "outer" for m in model.session.models.values()
-    )
-    return outer or any((type(part).modelica_name or "").startswith("MultiBody.") for part in assembly.walk())
+    worlds = [m.kind("world") for m in model.session.models.values() if "world" in m.content.components]
+    if any(world.kind == "outer" and world.cls is not None for world in worlds):  # of the library, not of the file
+        return True
+    return any((type(part).modelica_name or "").startswith("MultiBody.") for part in assembly.walk())
 
 
 def _experiment(annotation: s.Modification | None) -> dict[str, Any] | None:
