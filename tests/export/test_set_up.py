@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import errno
 import os
 import pathlib
@@ -22,7 +23,8 @@ from mbfmu.errors import BuildError
 from mbfmu.export import archive, elimination, layered_dae, layered_wasm, native, python
 from mbfmu.export.model_description_3 import build_description
 from mbfmu.fmi.rules import schema_violations
-from mbfmu.runtime import arguments, cache, host, npm
+from mbfmu.runtime import arguments, build, cache, host, npm
+from mbfmu.runtime.compilers import find_compiler, host_platform
 from mbfmu.runtime.library import RuntimeLibraryError
 from mbfmu.scene import bundle
 from mbfmu.scene.grips import Grip, with_grips
@@ -357,3 +359,28 @@ def test_a_runtime_that_cannot_be_made_is_told_with_the_remedy(
         BuildError, match=r"another version, and cannot be made: for reasons; install mbfmu again: python"
     ):
         host.host_library.__wrapped__()
+
+
+@pytest.mark.slow
+def test_libraries_are_those_of_their_sources_and_none_is_written_where_one_fails(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path
+) -> None:
+    platform = host_platform()
+    if find_compiler(platform) is None:
+        pytest.skip("no C compiler")
+    shown = '__attribute__((visibility("default")))'
+    texts = {source: f"{shown} int of(void) {{ return {k}; }}\n" for k, source in enumerate(build.NAMES)}
+    monkeypatch.setattr(build, "LIBRARIES", tmp_path)
+    monkeypatch.setattr(
+        build, "write_sources", lambda folder: [(folder / name).write_text(text) for name, text in texts.items()]
+    )
+    last, titles = list(texts)[-1], list(build._names(platform).values())
+    good, texts[last] = texts[last], "none\n"
+    with pytest.raises(BuildError, match="the C compiler failed"):
+        build.build_libraries(platform)
+    assert list(tmp_path.rglob("*")) == []
+    texts[last] = good
+    made = build.build_libraries(platform)
+    assert made == [build.library(platform, title) for title in titles]
+    assert [ctypes.CDLL(str(path)).of() for path in made] == list(range(len(titles)))
+    assert build.is_current(platform)
