@@ -496,7 +496,7 @@ def test_a_block_on_a_slope_sticks_without_creep() -> None:
     """On four corners, three of which say where it is; then it slides where friction is less than the slope."""
     slope, box = math.radians(20), {"length": 0.2, "height": 0.1}
     start = {"I": (0.01, 0.01, 0.01), "height": 0.05, "slope": slope}
-    held = simulate(Touching(Box(**box), {"mu_k": 0.4}, **RIGID, **start), 10.0, tolerance=1e-8)
+    held = simulate(Touching(Box(**box), {"mu_k": 0.4}, **RIGID, **start), 100.0, tolerance=1e-8)
     assert abs(held["body.r_0[1]"][-1]) < 1e-10
     slides = simulate(Touching(Box(**box), {"mu_k": 0.3}, **RIGID, **start), 1.0, tolerance=1e-8)
     assert slides["body.v_0[1]"][-1] == pytest.approx(G * (math.sin(slope) - 0.3 * math.cos(slope)), rel=1e-8)

@@ -47,12 +47,12 @@ def sequences(made, count, **options):
 
 
 @pytest.mark.slow
-@pytest.mark.campaign("interpreted-everything-auto-500", keep=1)
+@pytest.mark.campaign("interpreted-everything-auto-1000", keep=1)
 @pytest.mark.parametrize(
     ("made", "model", "solver", "count"),
     [
-        *(("compiled", model, "auto", count) for model, count in ((everything, 500), (iterated, 100))),
-        *(("interpreted", model, "auto", count) for model, count in ((everything, 500), (iterated, 100))),
+        *(("compiled", model, "auto", count) for model, count in ((everything, 1000), (iterated, 100))),
+        *(("interpreted", model, "auto", count) for model, count in ((everything, 1000), (iterated, 100))),
         ("interpreted", everything, "implicit", 100),  # a setting, for which a compiler would take its time again
     ],
     indirect=["made"],
