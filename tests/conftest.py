@@ -7,8 +7,6 @@ import functools
 import gc
 import os
 import pathlib
-import shlex
-import shutil
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterator
@@ -17,6 +15,7 @@ from typing import Any
 import hypothesis
 import pytest
 from left_out import left_to_campaigns
+from quick_compiler import unoptimized
 
 # The first call of a CasADi function costs more than any deadline; a fixed seed makes a failure repeatable.
 hypothesis.settings.register_profile("campaigns", deadline=None, derandomize=True)
@@ -31,8 +30,7 @@ os.environ.setdefault("MBFMU_CACHE_SIZE", str(10**9))
 
 # Most of what is compiled here runs for some milliseconds: it is compiled without optimisation, in half the time, with
 # clang in a quarter. What uses the fixtures `users_compiler` and `as_users_compile` is compiled as elsewhere.
-COMPILER = next(filter(None, map(shutil.which, ("clang", "cc", "gcc"))), None)
-UNOPTIMIZED = shlex.join([str(ROOT / "tests" / "unoptimized"), COMPILER]) if COMPILER else None
+UNOPTIMIZED = unoptimized(ROOT)
 
 #: CPU seconds from which a test function, with all its cases, is to be marked `slow`.
 SLOW_FROM = 0.15
@@ -59,12 +57,10 @@ def pytest_configure(config: pytest.Config) -> None:
 def _make_libraries() -> None:
     """Compile the runtime as for users where its sources have changed: without optimisation it would stay so, slow."""
     from mbfmu.errors import BuildError
-    from mbfmu.runtime.build import build_libraries, is_current
-    from mbfmu.runtime.compilers import host_platform
+    from mbfmu.runtime.host import host_library
 
-    with contextlib.suppress(BuildError):  # tests that take them tell
-        if not is_current(host_platform()):
-            build_libraries(host_platform())
+    with contextlib.suppress(BuildError):  # tests that take it tell
+        host_library()
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -28,8 +28,6 @@ import pathlib
 import queue
 import random
 import re
-import shlex
-import shutil
 import signal
 import subprocess
 import sys
@@ -39,6 +37,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import functions_reached
+from quick_compiler import unoptimized
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 CLONES = [ROOT / "build" / "mutants" / str(number) for number in range(len(os.sched_getaffinity(0)))]
@@ -335,7 +334,9 @@ def statement(text: str, line: int) -> tuple[int, int]:
 def noticed_by(mutant: Mutant, where: pathlib.Path, coverage: Coverage, asked: argparse.Namespace) -> str | None:
     """Return the first test that fails in a clone, or what else went wrong; None where all pass."""
     covering, imported = coverage.tests(mutant.path, mutant.line)
-    further = {"CC": unoptimized(where)} if mutant.path.endswith(".c") else {}
+    # The runtime, too: to optimise what is shown to tests once would take longer than they do.
+    compiler = unoptimized(where) if mutant.path.endswith(".c") else None
+    further = {"CC": compiler} if compiler else {}
     for stage in coverage.stages(covering, asked.seconds):
         least, times = PATIENCE
         patience = least + times * sum(coverage.seconds.get(test, 0.0) for test in stage)
@@ -346,12 +347,6 @@ def noticed_by(mutant: Mutant, where: pathlib.Path, coverage: Coverage, asked: a
         options = ["-m", "not slow"] if imported else asked.options
         return pytest(where, ["-x", "-q", *mutant.tests, *options], 3600, further)
     return None
-
-
-def unoptimized(where: pathlib.Path) -> str:
-    """What a clone's suite has as CC, for the runtime, too: a library that is broken once is not worth 25 s."""
-    compiler = shutil.which("clang") or shutil.which("cc") or "gcc"
-    return shlex.join([str(where / "tests" / "unoptimized"), compiler])
 
 
 def pytest(
