@@ -270,6 +270,21 @@ def test_an_outer_world_that_nobody_declares_is_the_library_s(read: Read, line: 
     assert final(assembly, "a.y", stop=1.0) == pytest.approx([9.80665])
 
 
+def test_a_world_is_that_of_the_nearest_model_around_or_the_library_s(read: Read) -> None:
+    """One part has a World of its own; the other one knows nothing of it."""
+    with pytest.warns(UserWarning, match=r"M has no World; one with the default gravity field is added"):
+        assembly = read(
+            """
+            package P
+              model A outer Modelica.Mechanics.MultiBody.World world; Real y = world.g*cos(0*time); end A;
+              model B inner Modelica.Mechanics.MultiBody.World world(g=5); A a; end B;
+              model M B b; A a; end M;
+            end P;""",
+            "M",
+        )
+    assert final(assembly, "b.a.y", "a.y", stop=1.0) == pytest.approx([5, 9.80665])
+
+
 def test_a_world_of_the_file_s_own_takes_none_of_the_library_s(read: Read) -> None:
     assembly = read(
         """

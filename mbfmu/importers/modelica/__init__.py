@@ -194,15 +194,11 @@ def _finish(assembly: Assembly, model: Model) -> None:
 
 
 def _lacks_world(assembly: Assembly, model: Model) -> bool:
-    """True where parts in space, or models with an outer World, have none that the file declares."""
-    if "world" in model.members and "world" not in model.content.components:
-        return True  # the library's, which a value has asked for
-    if any(getattr(type(part), "is_world", False) for part in assembly.walk()):
-        return False
-    worlds = [m.kind("world") for m in model.session.models.values() if "world" in m.content.components]
-    if any(world.kind == "outer" and world.cls is not None for world in worlds):  # of the library, not of the file
+    """True where models with an outer World, or parts in space, have none that the file declares."""
+    if any(one.lacks_world() for one in model.session.models.values()):
         return True
-    return any((type(part).modelica_name or "").startswith("MultiBody.") for part in assembly.walk())
+    has_world = any(getattr(type(part), "is_world", False) for part in assembly.walk())
+    return not has_world and any((type(part).modelica_name or "").startswith("MultiBody.") for part in assembly.walk())
 
 
 def _experiment(annotation: s.Modification | None) -> dict[str, Any] | None:

@@ -305,12 +305,24 @@ class Model(making.Model):
             return Plug(self.component, ports[name])
         return nested(self.sizes(name), lambda k: Plug(self.component, ports[element_name(name, k)]))
 
-    def _outer(self, name: str, env: Environment, node: s.Node) -> Any:
+    def around(self, name: str) -> making.Model | None:
+        """The nearest model around this one that declares a name as inner."""
         model = self.parent
         while model is not None:
             if name in model.content.components and "inner" in model.declared(name).component.prefixes:
-                return model.get(name, env, node)
+                return model
             model = model.parent
+        return None
+
+    def lacks_world(self) -> bool:
+        """True where it declares an outer World of the library, and no model around has one."""
+        kind = self.kind("world") if "world" in self.content.components else None
+        return kind is not None and kind.kind == "outer" and kind.cls is not None and self.around("world") is None
+
+    def _outer(self, name: str, env: Environment, node: s.Node) -> Any:
+        model = self.around(name)
+        if model is not None:
+            return model.get(name, env, node)
         top: making.Model = self
         while top.parent is not None:
             top = top.parent
